@@ -2,7 +2,7 @@
 //! that are nominated to a node are counted there, as kube-scheduler does.
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::framework::{Filter, NodeFilter, Registry, Rejections, StartTime, Verdict};
+use crate::framework::{Filter, NodeFilter, Registry, Rejection, Rejections, StartTime, Verdict};
 use crate::model::Pod;
 use smallvec::smallvec;
 use std::cell::Cell;
@@ -161,7 +161,7 @@ fn run(filter: &PreparedFilter<'_>, id: NodeId) -> Result<Rejections, String> {
     match (filter.run)(id) {
         Verdict::Fits => Ok(Rejections::new()),
         Verdict::Rejects(rejections) => Ok(rejections),
-        Verdict::RejectsStatic(rejection) => Ok(smallvec![rejection.into()]),
+        Verdict::RejectsStatic { plugin, reason } => Ok(smallvec![Rejection::new(plugin, *reason)]),
         Verdict::Fails(error) => Err(error_text(filter, &error)),
     }
 }
@@ -170,7 +170,7 @@ fn run(filter: &PreparedFilter<'_>, id: NodeId) -> Result<Rejections, String> {
 pub(super) fn fits(filter: &PreparedFilter<'_>, id: NodeId) -> Result<bool, String> {
     match (filter.run)(id) {
         Verdict::Fits => Ok(true),
-        Verdict::Rejects(_) | Verdict::RejectsStatic(_) => Ok(false),
+        Verdict::Rejects(_) | Verdict::RejectsStatic { .. } => Ok(false),
         Verdict::Fails(error) => Err(error_text(filter, &error)),
     }
 }

@@ -1,7 +1,7 @@
 //! The extension points that decide which nodes fit a pod: PreFilter (once for a pod), Filter (once for each node), and
 //! PostFilter when no node fits.
 
-use super::{Diagnosis, Plugin, Reason, Rejection, Rejections, Scope, Verdict};
+use super::{Diagnosis, Evidence, Plugin, Reason, Rejection, Rejections, Scope, Verdict};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, Uid};
@@ -67,6 +67,18 @@ pub trait Filter: Plugin {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>>;
+
+    /// The particulars behind the verdict about a node: the filter rejected it for `reason`, or accepts it (`None`). Only `explain`
+    /// asks, for the nodes that it shows, so it may cost more than the verdict.
+    fn evidence(
+        &self,
+        _reason: Option<&Reason>,
+        _pod_context: &PodContext<'_>,
+        _ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        None
+    }
 }
 
 /// The filter that calls `verdict` with the ledger of the node.
@@ -152,7 +164,8 @@ impl NodeVictims {
 
 impl Rejection {
     /// The rejection by `plugin` for `reason`, with the cure of that reason.
-    pub fn new(plugin: &'static str, reason: Reason) -> Self {
+    pub fn new(plugin: &'static str, reason: impl Into<Reason>) -> Self {
+        let reason = reason.into();
         let cure = reason.cure();
         Self { plugin, reason, cure }
     }

@@ -8,16 +8,19 @@
 
 mod binding;
 mod diagnosis;
+mod evidence;
 mod filter;
 mod histogram;
 mod meter;
 mod queue;
+mod refusal;
 mod registry;
 mod score;
 mod verdict;
 
 pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
 pub use diagnosis::{Diagnosis, NodeDiagnosis};
+pub use evidence::{Evidence, SpreadStatus, UnmetPodAffinity, UnmetRequirement};
 pub use filter::{
     Admission, Attempt, Filter, NodeFilter, NodeVictims, PostFilter, PostFilterResult, PreFilter,
     ReservedNode, ledger_filter,
@@ -25,11 +28,10 @@ pub use filter::{
 pub use histogram::histogram;
 pub use meter::{Meter, StartTime, Status};
 pub use queue::{PreEnqueue, QueueSort, QueueSortKey, QueuedPodInfo};
+pub use refusal::{BlockerClass, RefusalCode, RefusalKind, StaticReason};
 pub use registry::{Registry, RegistryId, WeightedScore};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, ledger_scorer};
-pub use verdict::{
-    BlockingReservation, Cure, Numbers, Reason, Rejection, Rejections, StaticRejection, Verdict,
-};
+pub use verdict::{BlockingReservation, Cure, Numbers, Reason, Rejection, Rejections, Verdict};
 
 /// What every plugin has, whatever its extension points.
 pub trait Plugin: Send + Sync {

@@ -1,5 +1,6 @@
 //! A filter's verdict on a node as a value: which plugin rejects, the reason with its numbers, and what could change it.
 
+use super::{BlockerClass, RefusalCode, RefusalKind, StaticReason};
 use crate::model::ids::Text;
 use crate::model::reservation::ReservationId;
 use crate::model::taint::Taint;
@@ -15,24 +16,16 @@ pub enum Verdict {
     Fits,
     /// The pod does not fit, for these reasons; never empty.
     Rejects(Rejections),
-    /// The pod does not fit, for a reason with a constant message. It allocates nothing: a filter that rejects very many nodes
-    /// stays cheap.
-    RejectsStatic(StaticRejection),
+    /// The pod does not fit, for a reason with a constant text. It allocates nothing: a filter that rejects very many nodes stays
+    /// cheap.
+    RejectsStatic {
+        /// The plugin that rejects.
+        plugin: &'static str,
+        /// The reason.
+        reason: &'static StaticReason,
+    },
     /// The filter failed with this error, and the pod is not placed.
     Fails(Box<str>),
-}
-
-/// A rejection with a constant message.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StaticRejection {
-    /// The plugin that rejects.
-    pub plugin: &'static str,
-    /// The text of the reason.
-    pub message: &'static str,
-    /// true: preemption cannot help.
-    pub unresolvable: bool,
-    /// What could change the verdict.
-    pub cure: Cure,
 }
 
 /// The reasons why a pod does not fit a node. Most nodes have exactly one.
@@ -85,14 +78,12 @@ pub enum Reason {
     ExcludedByPreFilter(Box<[&'static str]>),
     /// No node is allowed by all of these PreFilter plugins.
     NoNodeAllowed(Box<[&'static str]>),
-    /// A plain text of a plugin, without details.
-    Message {
+    /// A reason of one plugin. The plugin says what it is about, and the text is for people only.
+    Text {
+        /// What the reason is about.
+        kind: RefusalKind,
         /// The text.
         text: Cow<'static, str>,
-        /// true: preemption cannot help.
-        unresolvable: bool,
-        /// What could change the verdict.
-        cure: Cure,
     },
 }
 
@@ -147,22 +138,15 @@ impl Verdict {
     }
 }
 
-impl From<StaticRejection> for Rejection {
-    fn from(rejection: StaticRejection) -> Self {
-        let StaticRejection { plugin, message, unresolvable, cure } = rejection;
-        Self { plugin, reason: Reason::Message { text: message.into(), unresolvable, cure }, cure }
-    }
-}
-
 impl Reason {
-    /// A plain text; preemption could help.
+    /// A text of a plugin that has no codes of its own; preemption could help.
     pub fn message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        Self::Message { text: text.into(), unresolvable: false, cure }
+        RefusalKind::resolvable(RefusalCode::Plugin, BlockerClass::Spec, cure).with(text)
     }
 
-    /// A plain text; preemption cannot help.
+    /// A text of a plugin that has no codes of its own; preemption cannot help.
     pub fn unresolvable_message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        Self::Message { text: text.into(), unresolvable: true, cure }
+        RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec, cure).with(text)
     }
 
     /// Whether both reasons display the same text; only their details may differ.
@@ -171,7 +155,7 @@ impl Reason {
             (Self::Insufficient { resource, .. }, Self::Insufficient { resource: other, .. }) => {
                 resource == other
             }
-            (Self::Message { text, .. }, Self::Message { text: other, .. }) => text == other,
+            (Self::Text { text, .. }, Self::Text { text: other, .. }) => text == other,
             (Self::Gates(gates), Self::Gates(other)) => gates == other,
             (Self::ExcludedByPreFilter(plugins), Self::ExcludedByPreFilter(other)) => plugins == other,
             (Self::NoNodeAllowed(plugins), Self::NoNodeAllowed(other)) => plugins == other,
@@ -184,7 +168,7 @@ impl Reason {
         match self {
             Self::TooManyPods(_) | Self::Insufficient { .. } | Self::Ports { .. } => Cure::Room,
             Self::Gates(_) => Cure::Pod,
-            Self::Message { cure, .. } => *cure,
+            Self::Text { kind, .. } => kind.cure,
             _ => Cure::Node,
         }
     }
@@ -195,7 +179,7 @@ impl Reason {
             Self::OtherNode | Self::Unschedulable | Self::Taint(_) | Self::Unreadable(_) => true,
             Self::Gates(_) | Self::ExcludedByPreFilter(_) | Self::NoNodeAllowed(_) => true,
             Self::TooManyPods(_) | Self::Ports { .. } => false,
-            Self::Message { unresolvable, .. } => *unresolvable,
+            Self::Text { kind, .. } => kind.is_unresolvable,
             Self::Insufficient { numbers, .. } => numbers.asks > numbers.allocatable,
         }
     }
@@ -233,7 +217,7 @@ impl fmt::Display for Reason {
             Self::NoNodeAllowed(plugins) => {
                 write!(f, "node(s) didn't satisfy plugin(s) [{}] simultaneously", plugins.join(" "))
             }
-            Self::Message { text, .. } => f.write_str(text),
+            Self::Text { text, .. } => f.write_str(text),
         }
     }
 }

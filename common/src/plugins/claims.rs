@@ -1,11 +1,15 @@
 //! Helpers for the volume plugins: the claims of a pod, and the error texts of kube-scheduler about claims, volumes and classes.
 
 use crate::cluster::Catalog;
-use crate::framework::{Admission, Cure, Reason, Rejection};
+use crate::framework::{Admission, BlockerClass, Cure, RefusalCode, RefusalKind, Rejection};
 use crate::model::Pod;
 use crate::model::storage::PersistentVolumeClaim;
 use crate::model::volume::{PodVolume, VolumeSource};
 use std::fmt::Write;
+
+/// The pod's claims, volumes or classes are not usable, whatever the node.
+const UNUSABLE: RefusalKind =
+    RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Storage, Cure::Storage);
 
 /// The names of the claims that a pod mounts by name; claims of ephemeral volumes are not included.
 pub(super) fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
@@ -65,7 +69,7 @@ pub(super) fn binding_mode_not_set(class: &str) -> String {
 
 /// A rejection of the pod for all nodes that preemption cannot help.
 pub(super) fn reject(plugin: &'static str, message: String) -> Admission {
-    Admission::Rejects(vec![Rejection::new(plugin, Reason::unresolvable_message(message, Cure::Storage))])
+    Admission::Rejects(vec![Rejection::new(plugin, UNUSABLE.with(message))])
 }
 
 /// The text quoted as Go's `%q` does it.

@@ -18,7 +18,7 @@ pub(crate) fn all_rejections(
     };
     let rejections = |id: NodeId| match ask(id) {
         Verdict::Fits => Vec::new(),
-        Verdict::RejectsStatic(rejection) => vec![rejection.into()],
+        Verdict::RejectsStatic { plugin, reason } => vec![Rejection::new(plugin, *reason)],
         Verdict::Rejects(rejections) => {
             assert!(!rejections.is_empty(), "a refusal has a reason");
             assert!(rejections.iter().all(|rejection| rejection.plugin == plugin.name()));

@@ -78,7 +78,7 @@ pub(crate) fn verdicts(
     let verdict = |ledger: &Ledger| match ask(ledger.id) {
         Verdict::Fits => None,
         Verdict::Rejects(all) => Some((all[0].reason.to_string(), all[0].reason.is_unresolvable())),
-        Verdict::RejectsStatic(rejection) => Some((rejection.message.to_owned(), rejection.unresolvable)),
+        Verdict::RejectsStatic { reason, .. } => Some((reason.text.to_owned(), reason.kind.is_unresolvable)),
         Verdict::Fails(why) => panic!("{why}"),
     };
     Some(snapshot.nodes().map(verdict).collect())

@@ -6,9 +6,8 @@ use super::judge::{self, NodeDescriber};
 use super::report::{Blocker, BlockingReservation, Figure};
 use super::words;
 use common::cluster::{Cluster, Ledger};
-use common::framework::Filter;
+use common::framework::{Evidence, Filter, SpreadStatus};
 use common::model::{NodeName, Pod, ResourceName};
-use common::plugins::pod_topology_spread::spread_status;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -71,24 +70,24 @@ pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result
     let found = filter_results.nodes.into_iter().find(|result| result.name == node_name);
     let result = found.ok_or_else(|| format!("nodes {name:?} not found"))?;
     let ledger = snapshot.ledger(result.id).ok_or_else(|| format!("nodes {name:?} not found"))?;
-    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot };
+    let registry = input.rules.of(input.pod);
+    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
     let miss = describer.miss(&result, 0);
     let check = |filter: &Arc<dyn Filter>| {
-        let filter = filter.name();
-        let own = miss.blockers.iter().filter(|blocker| blocker.filter == filter);
+        let own = miss.blockers.iter().filter(|blocker| blocker.filter == filter.name());
         let blockers: Vec<Blocker> = own.cloned().collect();
         let evidence = if blockers.is_empty() {
-            passing_evidence(filter, &describer, ledger, &result.figures)
+            passing_evidence(&**filter, &describer, ledger, &result.figures)
         } else {
             None
         };
-        FilterCheck { filter, blockers, evidence }
+        FilterCheck { filter: filter.name(), blockers, evidence }
     };
     let lacking = result.lacking().map(|one| users(ledger, &one.resource));
     let refused = filter_results.refused.iter().map(|one| one.reason.to_string()).collect::<Vec<_>>();
     Ok(Checklist {
         node: name.to_owned(),
-        checks: input.rules.of(input.pod).filters.iter().map(check).collect(),
+        checks: registry.filters.iter().map(check).collect(),
         users: lacking.collect(),
         reservations: miss.reservations.clone(),
         figures: result.figures.clone(),
@@ -98,13 +97,13 @@ pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result
 
 /// Why a filter passes, if there is something to show.
 fn passing_evidence(
-    filter: &str,
+    filter: &dyn Filter,
     describer: &NodeDescriber<'_>,
     ledger: &Ledger,
     figures: &[Figure],
 ) -> Option<String> {
     let pod = describer.pod_context.pod;
-    match filter {
+    match filter.name() {
         "TaintToleration" => {
             let taints = ledger.node.taints.iter().filter(|taint| taint.effect.repels()).count();
             (taints > 0).then(|| format!("tolerates {taints} of {taints}"))
@@ -122,14 +121,14 @@ fn passing_evidence(
             let all: Vec<String> = shown.map(words).collect();
             (!all.is_empty()).then(|| all.join("; "))
         }
-        "PodTopologySpread" => {
-            let all: Vec<String> = spread_status(describer.pod_context, describer.snapshot, ledger.id)
-                .iter()
-                .map(|one| format!("{} {}", words::short_key(&one.key), evidence::counts(one)))
-                .collect();
-            (!all.is_empty()).then(|| all.join("; "))
-        }
-        _ => None,
+        _ => match filter.evidence(None, describer.pod_context, ledger, describer.snapshot)? {
+            Evidence::Spread(all) if !all.is_empty() => {
+                let words =
+                    |one: &SpreadStatus| format!("{} {}", words::short_key(&one.key), evidence::counts(one));
+                Some(all.iter().map(words).collect::<Vec<_>>().join("; "))
+            }
+            _ => None,
+        },
     }
 }
 

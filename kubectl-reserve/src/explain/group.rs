@@ -3,9 +3,10 @@
 
 use super::input::GroupBy;
 use super::judge::{ClassifiedRejection, FilterResults, NodeDescriber, NodeResult};
-use super::kind::BlockerClass;
+use super::kind;
 use super::report::{Figure, Member, NodeGroup};
 use super::{evidence, pool};
+use common::framework::{BlockerClass, RefusalCode};
 use common::model::ResourceName;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -70,19 +71,18 @@ pub(super) fn main_blockers(result: &NodeResult) -> Vec<&ClassifiedRejection> {
 
 /// The label of a node's group: its main blockers.
 pub(super) fn label(result: &NodeResult) -> String {
-    const LOW: &str = " too low";
     let mut low = Vec::new();
     let mut labels: Vec<String> = Vec::new();
     for blocker in main_blockers(result) {
         let label = &blocker.kind.label;
-        match label.strip_suffix(LOW) {
-            Some(resource) => low.push(resource),
+        match kind::too_low(&blocker.rejection.reason) {
+            Some(resource) => low.push(resource.as_str()),
             None if labels.contains(label) => {}
             None => labels.push(label.clone()),
         }
     }
     if !low.is_empty() {
-        labels.insert(0, format!("{}{LOW}", low.join(" + ")));
+        labels.insert(0, format!("{} too low", low.join(" + ")));
     }
     labels.join(" + ")
 }
@@ -90,8 +90,8 @@ pub(super) fn label(result: &NodeResult) -> String {
 fn codes(result: &NodeResult) -> Vec<String> {
     let mut codes: Vec<String> = Vec::new();
     for blocker in main_blockers(result) {
-        if !codes.contains(&blocker.kind.code) {
-            codes.push(blocker.kind.code.clone());
+        if !codes.contains(&blocker.kind.code_name) {
+            codes.push(blocker.kind.code_name.clone());
         }
     }
     codes
@@ -147,7 +147,7 @@ fn aside(result: &NodeResult) -> Option<String> {
         return Some(format!("(also {})", short.join(", ")));
     }
     let [only] = &result.blockers[..] else { return None };
-    if only.kind.class == BlockerClass::Never || only.kind.code == "Refused" {
+    if only.kind.class == BlockerClass::Never || only.kind.code == RefusalCode::Refused {
         return None;
     }
     let free = result.figures.iter().find(|_| only.kind.class == BlockerClass::State);

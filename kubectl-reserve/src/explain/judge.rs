@@ -1,14 +1,14 @@
 //! Runs every filter on every node ([`run_filters`]), and makes the analysis from the results ([`analyse_nodes`]).
 
 use super::input::Input;
-use super::kind::{self, BlockerClass, RejectionKind};
+use super::kind::RejectionKind;
 use super::report::{AwaitedNode, Blocker, BlockingReservation, Figure, Miss, NodeAnalysis, OwnerName};
 use super::{evidence, fix, group, preempt, rank, scheduler_message, verdict};
 use common::api::names::DEFAULT_SCHEDULER_NAME;
 use common::cluster::ledger::Entry;
 use common::cluster::{Cluster, Ledger, NodeId, PodContext, Snapshot};
 use common::cycle::{self, Depth, Inspection};
-use common::framework::{Numbers, Reason, Rejection};
+use common::framework::{BlockerClass, Numbers, Reason, RefusalCode, Registry, Rejection};
 use common::model::reservation::Origin;
 use common::model::{NodeName, Pod, ResourceName, Resources};
 use std::borrow::Cow;
@@ -49,16 +49,21 @@ impl NodeResult {
     /// Whether the node is of a kind that the pod accepts: name, labels and taints match, and it is not cordoned.
     pub(super) fn is_right_kind(&self) -> bool {
         let is_wrong = |blocker: &ClassifiedRejection| {
-            let filter = blocker.rejection.plugin;
+            let reason = &blocker.rejection.reason;
             matches!(
-                filter,
-                "NodeName"
-                    | "NodeAffinity"
-                    | "TaintToleration"
-                    | "NodeUnschedulable"
-                    | "NodeLabel"
-                    | "LabelGate"
-            ) || matches!(blocker.rejection.reason, Reason::Unreadable(_) | Reason::ExcludedByPreFilter(_))
+                reason,
+                Reason::OtherNode
+                    | Reason::Unschedulable
+                    | Reason::Taint(_)
+                    | Reason::Unreadable(_)
+                    | Reason::ExcludedByPreFilter(_)
+            ) || matches!(
+                reason.code(),
+                RefusalCode::NodeAffinity
+                    | RefusalCode::SchedulerAffinity
+                    | RefusalCode::NodeLabel
+                    | RefusalCode::LabelGate
+            )
         };
         !self.blockers.iter().any(is_wrong)
     }
@@ -92,7 +97,8 @@ pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<
     let order = rank::order(&filter_results.nodes, &cost);
     let snapshot = cluster.snapshot(input.now);
     let pod_context = snapshot.pod_context(input.pod);
-    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot };
+    let registry = input.rules.of(input.pod);
+    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
     let (groups, grouped_by) = group::groups(&filter_results, &order, &describer, input.options.group_by);
     // If a PreFilter plugin rejects the pod, the reason is the same for every node, and no ranking is needed.
     let shown = if filter_results.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
@@ -143,13 +149,14 @@ pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<Fi
     for ledger in snapshot.nodes() {
         let mut rejections = inspection.every_reason(ledger.id)?;
         if ledger.node.unschedulable {
-            rejections.retain(|one| !matches!(&one.reason, Reason::Taint(taint) if kind::is_cordon(taint)));
+            let is_cordon = |reason: &Reason| reason.code() == RefusalCode::Cordoned;
+            rejections.retain(|one| !(matches!(one.reason, Reason::Taint(_)) && is_cordon(&one.reason)));
         }
         let figures = figures(&pod_context, ledger, &inspection.nominated(ledger.id), enforced);
         let is_refused = !inspection.pre_filter_rejections().is_empty();
         let blocker = |rejection: Rejection| {
-            let kind = if is_refused { kind::refused(&rejection) } else { kind::of(&rejection) };
-            ClassifiedRejection { kind, rejection }
+            let of = if is_refused { RejectionKind::of_pre_filter } else { RejectionKind::of_filter };
+            ClassifiedRejection { kind: of(&rejection), rejection }
         };
         let blockers = rejections.into_iter().map(blocker).collect();
         nodes.push(NodeResult { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
@@ -161,7 +168,8 @@ pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<Fi
             let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
             replaced.find(|replaced| ledger.pods.iter().any(|pod| pod.uid == replaced.uid))
         });
-        let mut reasons: Vec<String> = awaited.rejections.iter().map(|one| kind::of(one).label).collect();
+        let mut reasons: Vec<String> =
+            awaited.rejections.iter().map(|one| RejectionKind::of_filter(one).label).collect();
         reasons.extend(leaving.map(|replaced| format!("{} is still leaving", replaced.name)));
         reasons.dedup();
         let for_at_most = awaited.until.map(|until| until.duration_since(input.now).as_secs());
@@ -201,22 +209,24 @@ fn figures(
     asks.map(figure).collect()
 }
 
-/// Describes results: looks up in the cluster which taint, pod, volume or reservation they are about.
+/// Describes results: finds out which taint, pod, volume or reservation they are about.
 pub(super) struct NodeDescriber<'t> {
     pub(super) pod_context: &'t PodContext<'t>,
     pub(super) snapshot: &'t Snapshot<'t>,
+    pub(super) registry: &'t Registry,
 }
 
 impl NodeDescriber<'_> {
     /// The particulars of one rejection.
     pub(super) fn evidence(&self, result: &NodeResult, blocker: &ClassifiedRejection) -> Option<String> {
-        evidence::of(&blocker.rejection, self.snapshot.ledger(result.id)?, self.pod_context, self.snapshot)
+        let ledger = self.snapshot.ledger(result.id)?;
+        evidence::of(&blocker.rejection, ledger, self.pod_context, self.snapshot, self.registry)
     }
 
     pub(super) fn miss(&self, result: &NodeResult, rank: usize) -> Miss {
         let blocker = |blocker: &ClassifiedRejection| Blocker {
             filter: blocker.rejection.plugin,
-            code: blocker.kind.code.clone(),
+            code: blocker.kind.code_name.clone(),
             class: blocker.kind.class,
             upstream: blocker.rejection.reason.to_string(),
             label: blocker.kind.label.clone(),

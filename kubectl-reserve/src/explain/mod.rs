@@ -27,7 +27,6 @@ mod words;
 
 pub use checklist::{Checklist, FilterCheck, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
-pub use kind::BlockerClass;
 pub use report::{
     AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Conclusion, Cost, DominantReason, Figure,
     Fix, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding, PodSummary,

@@ -80,7 +80,7 @@ fn group(label: String, results: &[&NodeResult], words: String) -> NodeGroup {
     let mut codes: Vec<String> = results
         .iter()
         .flat_map(|result| main_blockers(result))
-        .map(|blocker| blocker.kind.code.clone())
+        .map(|blocker| blocker.kind.code_name.clone())
         .collect();
     codes.sort();
     codes.dedup();

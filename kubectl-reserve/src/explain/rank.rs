@@ -2,8 +2,8 @@
 //! fixes, then smaller missing amounts.
 
 use super::judge::NodeResult;
-use super::kind::BlockerClass;
 use common::cluster::NodeId;
+use common::framework::BlockerClass;
 
 /// The nodes that do not fit, as indices into `results`, the nearest first. `cost` is the cost of a node's cheapest fix; higher is
 /// worse.

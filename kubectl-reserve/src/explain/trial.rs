@@ -1,10 +1,10 @@
 //! Makes a change in the `Cluster` that was read, so that all filters can run again, and undoes it when the [`Trial`] is dropped.
 
 use super::input::Rules;
-use super::kind;
 use super::words;
 use common::cluster::{Cluster, Event, WatchEvent};
 use common::cycle::{self, Decision, Inspection};
+use common::framework::RefusalCode;
 use common::model::pod::PodSpec;
 use common::model::requests::PodRequests;
 use common::model::taint::{Taint, Toleration, TolerationOperator};
@@ -61,7 +61,8 @@ impl<'c> Trial<'c> {
         match edit {
             Edit::Uncordon(name) => self.node(name, |node| {
                 node.unschedulable = false;
-                node.taints = node.taints.iter().filter(|taint| !kind::is_cordon(taint)).cloned().collect();
+                let is_cordon = |taint: &&Taint| RefusalCode::of_taint(taint) == RefusalCode::Cordoned;
+                node.taints = node.taints.iter().filter(|taint| !is_cordon(taint)).cloned().collect();
             }),
             Edit::Untaint(name, taint) => self.node(name, |node| {
                 node.taints = node.taints.iter().filter(|own| *own != taint).cloned().collect();

@@ -1,10 +1,10 @@
 //! The verdict: a few sentences that sum the results up. Entry points: [`verdict`], [`dominant`].
 
 use super::judge::{ClassifiedRejection, FilterResults, NodeDescriber, NodeResult};
-use super::kind::BlockerClass;
 use super::rank::missing;
 use super::report::{AwaitedNode, DominantReason, Figure};
 use super::words::count;
+use common::framework::{BlockerClass, RefusalCode};
 use common::model::ResourceName;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -109,10 +109,12 @@ fn single_obstacle(result: &NodeResult, describer: &NodeDescriber<'_>) -> Option
         return None;
     }
     let particulars = describer.evidence(result, only);
-    Some(match (&*only.kind.code, particulars) {
-        ("Cordoned", _) => format!("{name} has the room but is cordoned."),
-        ("Taint", Some(taint)) => format!("{name} has the room, but its taint {taint} is not tolerated."),
-        ("NodeAffinity", Some(labels)) => format!("{name} has the room, but: {labels}."),
+    Some(match (only.kind.code, particulars) {
+        (RefusalCode::Cordoned, _) => format!("{name} has the room but is cordoned."),
+        (RefusalCode::Taint, Some(taint)) => {
+            format!("{name} has the room, but its taint {taint} is not tolerated.")
+        }
+        (RefusalCode::NodeAffinity, Some(labels)) => format!("{name} has the room, but: {labels}."),
         (_, Some(why)) => format!("{name} has the room, but: {} ({why}).", only.kind.label),
         (_, None) => format!("{name} has the room, but: {}.", only.kind.label),
     })
@@ -193,13 +195,14 @@ pub(super) fn dominant(results: &[NodeResult]) -> Option<DominantReason> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for result in of {
         let mut codes: Vec<(&str, &str)> =
-            result.blockers.iter().map(|blocker| (&*blocker.kind.code, &*blocker.kind.label)).collect();
+            result.blockers.iter().map(|blocker| (&*blocker.kind.code_name, &*blocker.kind.label)).collect();
         codes.sort_unstable();
         codes.dedup_by_key(|(code, _)| *code);
         codes.into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
     }
     let ((code, label), nodes) = counts.into_iter().max_by_key(|(key, count)| (*count, Reverse(*key)))?;
-    let has_it = of.iter().filter(|result| result.blockers.iter().any(|blocker| blocker.kind.code == code));
+    let has_it =
+        of.iter().filter(|result| result.blockers.iter().any(|blocker| blocker.kind.code_name == code));
     let nearest = has_it
         .min_by_key(|result| (result.blockers.len(), missing(result), &result.name))
         .and_then(|result| {

@@ -11,7 +11,8 @@ mod victims;
 use super::{Descriptor, Implementations};
 use crate::config::DefaultPreemptionArgs;
 use crate::framework::{
-    Attempt, Cure, NodeVictims, Plugin, PostFilter, PostFilterResult, Reason, Rejection, histogram,
+    Attempt, BlockerClass, Cure, NodeVictims, Plugin, PostFilter, PostFilterResult, RefusalCode, RefusalKind,
+    Rejection, StaticReason, histogram,
 };
 use crate::model::DisruptionBudget;
 use crate::model::{CatalogKind, ExtensionPoint};
@@ -24,6 +25,12 @@ use victims::{NodeDryRun, select_victims};
 pub struct DefaultPreemption;
 
 const NAME: &str = "DefaultPreemption";
+const NO_VICTIMS: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Placement, Cure::Pods)
+        .with_text("No preemption victims found for incoming pod");
+const NOT_HELPFUL: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec, Cure::Node)
+        .with_text("Preemption is not helpful for scheduling");
 
 /// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
@@ -131,10 +138,7 @@ fn dry_run_all(attempt: &Attempt<'_>) -> DryRunResults {
         match select_victims(attempt, ledger, &budgets) {
             Ok(NodeDryRun::Candidate(candidate)) => results.candidates.push(candidate),
             Ok(NodeDryRun::NoVictims) => {
-                let message = "No preemption victims found for incoming pod";
-                results
-                    .rejections
-                    .push(Rejection::new(NAME, Reason::unresolvable_message(message, Cure::Pods)));
+                results.rejections.push(Rejection::new(NAME, NO_VICTIMS));
             }
             Ok(NodeDryRun::NoFit(rejections)) => results.rejections.extend(rejections),
             Err(error) => results.errors.push(error),
@@ -161,8 +165,7 @@ fn rank(candidate: &NodeVictims) -> impl Ord + use<> {
 fn no_candidates(attempt: &Attempt<'_>, rejections: &[Rejection]) -> String {
     let nodes = attempt.diagnosis.nodes.len();
     let without_dry_run = attempt.diagnosis.nodes.iter().filter(|node| node.is_unresolvable()).count();
-    let message = "Preemption is not helpful for scheduling";
-    let not_helpful = Rejection::new(NAME, Reason::unresolvable_message(message, Cure::Node));
+    let not_helpful = Rejection::new(NAME, NOT_HELPFUL);
     let all = rejections.iter().chain(std::iter::repeat_n(&not_helpful, without_dry_run));
     format!("0/{nodes} nodes are available: {}.", histogram(all))
 }

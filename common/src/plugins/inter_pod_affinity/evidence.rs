@@ -2,46 +2,13 @@
 
 use super::label_keys::pod_attributes;
 use super::term::TermMatcher;
-use crate::cluster::{Ledger, NodeId, Snapshot};
-use crate::model::ids::{NodeName, PodKey, Text};
-use crate::model::selector::Selector;
+use crate::cluster::{Ledger, Snapshot};
+use crate::framework::UnmetPodAffinity;
+use crate::model::ids::{NodeName, PodKey};
 use crate::model::{Labels, Pod};
 
-/// A required term that a node does not meet: an affinity or anti-affinity term of the pod, or an anti-affinity term of an existing
-/// pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnmetPodAffinity {
-    /// The pod requires a matching pod in the node's domain, and there is none.
-    NoMatchingPod {
-        /// The topology key.
-        key: Text,
-        /// The label selector of the term; `None` matches no pod.
-        selector: Option<Selector>,
-    },
-    /// The pod's anti-affinity matches an existing pod in the node's domain.
-    AntiAffinity {
-        /// The topology key.
-        key: Text,
-        /// The existing pod.
-        pod: PodKey,
-        /// The node of the existing pod.
-        node: NodeName,
-    },
-    /// The anti-affinity of an existing pod in the node's domain matches the pod.
-    ExistingAntiAffinity {
-        /// The topology key.
-        key: Text,
-        /// The existing pod.
-        pod: PodKey,
-        /// The node of the existing pod.
-        node: NodeName,
-    },
-}
-
-/// The required terms that the node at `id` does not meet, each with the first pod that violates it. It reads all pods, so call it
-/// only for the few nodes that are shown.
-pub fn unmet_pod_affinity(pod: &Pod, world: &Snapshot<'_>, id: NodeId) -> Vec<UnmetPodAffinity> {
-    let Some(labels) = world.ledger(id).map(|ledger| &ledger.node.labels) else { return Vec::new() };
+/// The required terms that a node with these labels does not meet, each with the first pod that violates it. It reads all pods.
+pub(super) fn unmet_pod_affinity(pod: &Pod, world: &Snapshot<'_>, labels: &Labels) -> Vec<UnmetPodAffinity> {
     let mut found = Vec::new();
     if let Some(affinity) = pod.spec.affinity.as_deref() {
         let matchers: Vec<TermMatcher> =

@@ -4,9 +4,21 @@ use super::InterPodAffinity;
 use super::existing_terms::{ExistingTerms, TermKind};
 use super::term::{TermMatcher, TermPodsPerDomain};
 use crate::cluster::{DomainCounts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Plugin, StaticRejection, Verdict};
+use crate::framework::{
+    BlockerClass, Cure, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict,
+};
 use crate::model::Pod;
 use crate::model::affinity::PodAffinityTerm;
+
+const AFFINITY: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::Affinity, BlockerClass::Placement, Cure::Pods)
+        .with_text("node(s) didn't match pod affinity rules");
+const ANTI_AFFINITY: StaticReason =
+    RefusalKind::resolvable(RefusalCode::AntiAffinity, BlockerClass::Placement, Cure::Pods)
+        .with_text("node(s) didn't match pod anti-affinity rules");
+const EXISTING_ANTI_AFFINITY: StaticReason =
+    RefusalKind::resolvable(RefusalCode::ExistingAntiAffinity, BlockerClass::Placement, Cure::Pods)
+        .with_text("node(s) didn't satisfy existing pods anti-affinity rules");
 
 /// The required terms, with the counts of matching pods by domain.
 struct Rules {
@@ -61,29 +73,17 @@ impl Rules {
     }
 
     fn verdict(&self, plugin: &InterPodAffinity, id: NodeId) -> Verdict {
-        if !self.meets_affinity(id) {
-            let message = "node(s) didn't match pod affinity rules";
-            return Verdict::RejectsStatic(StaticRejection {
-                plugin: plugin.name(),
-                message,
-                unresolvable: true,
-                cure: Cure::Pods,
-            });
-        }
         let has_match = |counts: &DomainCounts| counts.domain(id).is_some_and(|domain| counts.at(domain) > 0);
-        let message = if self.anti_affinity.iter().any(has_match) {
-            "node(s) didn't match pod anti-affinity rules"
+        let reason = if !self.meets_affinity(id) {
+            &AFFINITY
+        } else if self.anti_affinity.iter().any(has_match) {
+            &ANTI_AFFINITY
         } else if self.existing.as_ref().is_some_and(|existing| existing.apply_to(id)) {
-            "node(s) didn't satisfy existing pods anti-affinity rules"
+            &EXISTING_ANTI_AFFINITY
         } else {
             return Verdict::Fits;
         };
-        Verdict::RejectsStatic(StaticRejection {
-            plugin: plugin.name(),
-            message,
-            unresolvable: false,
-            cure: Cure::Pods,
-        })
+        Verdict::RejectsStatic { plugin: plugin.name(), reason }
     }
 
     /// Whether the required affinity accepts the node. A node must have all topology keys, also for the first pod of a group.

@@ -10,12 +10,10 @@ mod term;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{UnmetPodAffinity, unmet_pod_affinity};
-
 use super::{Descriptor, Implementations};
-use crate::cluster::{NodeId, PodContext, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::InterPodAffinityArgs;
-use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
+use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Score, Scorer};
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::sync::Arc;
 
@@ -56,6 +54,17 @@ impl Filter for InterPodAffinity {
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         filter::prepare(self, pod_context.pod, world)
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        let unmet = || evidence::unmet_pod_affinity(pod_context.pod, world, &ledger.node.labels);
+        reason.map(|_| unmet()).filter(|unmet| !unmet.is_empty()).map(Evidence::PodAffinity)
     }
 }
 

@@ -20,10 +20,16 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::LabelGateArgs;
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Rejection, Scope, Verdict, ledger_filter,
+    Admission, BlockerClass, Cure, Filter, NodeFilter, Plugin, PreFilter, RefusalCode, RefusalKind,
+    Rejection, Scope, Verdict, ledger_filter,
 };
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
+
+const POD_KEPT_OUT: RefusalKind =
+    RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec, Cure::Pod);
+const NODE_KEPT_OUT: RefusalKind =
+    RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec, Cure::Node);
 
 /// The plugin.
 pub struct LabelGate {
@@ -56,8 +62,7 @@ impl PreFilter for LabelGate {
     fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match &self.args.pod_label {
             Some(gate) if gate.matches(&pod_context.pod.labels) => {
-                let reason =
-                    Reason::unresolvable_message(format!("pods with {gate} are kept out"), Cure::Pod);
+                let reason = POD_KEPT_OUT.with(format!("pods with {gate} are kept out"));
                 Admission::Rejects(vec![Rejection::new(self.name(), reason)])
             }
             _ => Admission::All,
@@ -80,8 +85,7 @@ impl Filter for LabelGate {
             if !gate.matches(&ledger.node.labels) {
                 return Verdict::Fits;
             }
-            let message = format!("node(s) with {gate} are kept out");
-            Verdict::rejects(self.name(), Reason::unresolvable_message(message, Cure::Node))
+            Verdict::rejects(self.name(), NODE_KEPT_OUT.with(format!("node(s) with {gate} are kept out")))
         })
     }
 }

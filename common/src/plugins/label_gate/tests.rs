@@ -2,7 +2,7 @@
 
 use super::LabelGate;
 use crate::config::{LabelGateArgs, LabelPattern};
-use crate::framework::{Admission, Cure, Reason};
+use crate::framework::{Admission, Reason};
 use crate::testing::{admission, all_rejections, cluster_builder, node, pod};
 
 fn gate(pod_label: Option<&str>, node_label: Option<&str>) -> LabelGate {
@@ -33,7 +33,7 @@ fn pods_are_kept_out() {
                 other => panic!("{other:?}"),
             };
             let words = format!("pods with {} are kept out", label.unwrap_or_default());
-            let expected = is_out.then(|| Reason::unresolvable_message(words, Cure::Pod));
+            let expected = is_out.then(|| super::POD_KEPT_OUT.with(words));
             assert_eq!(reasons, expected.into_iter().collect::<Vec<_>>(), "{label:?}");
         }
     }
@@ -45,7 +45,7 @@ fn nodes_are_kept_out() {
         let test_cluster = cluster_builder().node(node("n1").label("gate", "shut")).node(node("n2"));
         let found = all_rejections(&gate(Some("other"), label), test_cluster, &pod("p"));
         let words = format!("node(s) with {} are kept out", label.unwrap_or_default());
-        let reason = |is_out: bool| is_out.then(|| Reason::unresolvable_message(words.clone(), Cure::Node));
+        let reason = |is_out: bool| is_out.then(|| super::NODE_KEPT_OUT.with(words.clone()));
         let reasons: Vec<Option<Reason>> =
             found.into_iter().map(|node| node.into_iter().map(|one| one.reason).next()).collect();
         assert_eq!(reasons, [reason(labelled), reason(bare)], "{label:?}");

@@ -2,15 +2,17 @@
 //! configuration adds to every pod.
 
 mod added_affinity;
+mod evidence;
 #[cfg(test)]
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{NodeId, PodContext, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::NodeAffinityArgs;
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason, Rejection, Scope, Score,
-    Scorer, Verdict, ledger_filter, ledger_scorer,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason,
+    RefusalCode, RefusalKind, Rejection, Scope, Score, Scorer, StaticReason, Verdict, ledger_filter,
+    ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::affinity::{
@@ -19,6 +21,7 @@ use crate::model::affinity::{
 };
 use crate::model::ids::NodeName;
 use crate::model::{Labels, Node, Pod};
+pub use evidence::unmet_requirements;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,9 +32,15 @@ pub struct NodeAffinityPlugin {
 }
 
 const NAME: &str = "NodeAffinity";
-const CONFLICT: &str = "pod affinity terms conflict";
-const NOT_ENFORCED: &str = "node(s) didn't match scheduler-enforced node affinity";
-const NOT_MATCHED: &str = "node(s) didn't match Pod's node affinity/selector";
+const CONFLICT: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec, Cure::Pod)
+        .with_text("pod affinity terms conflict");
+const NOT_ENFORCED: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::SchedulerAffinity, BlockerClass::Spec, Cure::Node)
+        .with_text("node(s) didn't match scheduler-enforced node affinity");
+const NOT_MATCHED: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec, Cure::Node)
+        .with_text("node(s) didn't match Pod's node affinity/selector");
 
 /// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
@@ -63,10 +72,7 @@ impl PreFilter for NodeAffinityPlugin {
     fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match required(pod_context.pod).and_then(|selector| node_names(&selector.terms)) {
             None => Admission::All,
-            Some(names) if names.is_empty() => {
-                let reason = Reason::unresolvable_message(CONFLICT, Cure::Pod);
-                Admission::Rejects(vec![Rejection::new(NAME, reason)])
-            }
+            Some(names) if names.is_empty() => Admission::Rejects(vec![Rejection::new(NAME, CONFLICT)]),
             Some(names) => Admission::Only(names),
         }
     }
@@ -87,12 +93,23 @@ impl Filter for NodeAffinityPlugin {
         if added.is_none() && labels.is_none() && required.is_none() {
             return None;
         }
-        let reject = |message| Verdict::rejects(NAME, Reason::unresolvable_message(message, Cure::Node));
+        let reject = |reason| Verdict::RejectsStatic { plugin: NAME, reason };
         ledger_filter(world, move |ledger| match &*ledger.node {
-            node if !is_selected(added, node) => reject(NOT_ENFORCED),
-            node if !has_all(labels, &node.labels) || !is_selected(required, node) => reject(NOT_MATCHED),
+            node if !is_selected(added, node) => reject(&NOT_ENFORCED),
+            node if !has_all(labels, &node.labels) || !is_selected(required, node) => reject(&NOT_MATCHED),
             _ => Verdict::Fits,
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        let unmet = unmet_requirements(pod_context.pod, &ledger.node);
+        reason.filter(|_| !unmet.is_empty()).map(|_| Evidence::Labels(unmet))
     }
 }
 

@@ -5,14 +5,19 @@ mod tests;
 
 use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
-use crate::framework::{Cure, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::framework::{
+    BlockerClass, Cure, Filter, NodeFilter, Plugin, RefusalCode, RefusalKind, Scope, StaticReason, Verdict,
+    ledger_filter,
+};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
 /// The plugin.
 pub struct NodeDeclaredFeatures;
 
-const MISSING: &str = "node(s) didn't match Pod's required features";
+const MISSING: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::NodeFeatures, BlockerClass::Spec, Cure::Node)
+        .with_text("node(s) didn't match Pod's required features");
 
 /// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
@@ -47,7 +52,7 @@ impl Filter for NodeDeclaredFeatures {
             if ledger.node.declares(needs) {
                 Verdict::Fits
             } else {
-                Verdict::rejects(self.name(), Reason::unresolvable_message(MISSING, Cure::Node))
+                Verdict::RejectsStatic { plugin: self.name(), reason: &MISSING }
             }
         })
     }

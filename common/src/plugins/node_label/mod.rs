@@ -19,10 +19,16 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::NodeLabelArgs;
-use crate::framework::{Cure, Filter, NodeFilter, Plugin, PreScore, Reason, Scope, Verdict, ledger_filter};
+use crate::framework::{
+    BlockerClass, Cure, Filter, NodeFilter, Plugin, PreScore, RefusalCode, RefusalKind, Scope, Verdict,
+    ledger_filter,
+};
 use crate::model::ExtensionPoint;
 use crate::model::Labels;
 use std::sync::Arc;
+
+const MISSING: RefusalKind =
+    RefusalKind::unresolvable(RefusalCode::NodeLabel, BlockerClass::Spec, Cure::Node);
 
 /// The plugin.
 pub struct NodeLabel {
@@ -70,7 +76,7 @@ impl Filter for NodeLabel {
                 return Verdict::Fits;
             }
             let message = format!("node(s) didn't have the required label(s) {}", missing.join(", "));
-            Verdict::rejects(self.name(), Reason::unresolvable_message(message, Cure::Node))
+            Verdict::rejects(self.name(), MISSING.with(message))
         })
     }
 }

@@ -4,8 +4,8 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{PodContext, Snapshot};
-use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::cluster::{Ledger, PodContext, Snapshot};
+use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
 use crate::model::ExtensionPoint;
 use crate::model::{HostPort, Pod};
 use std::sync::Arc;
@@ -51,6 +51,26 @@ impl Filter for NodePorts {
             Verdict::rejects(self.name(), Reason::Ports { ports, blocked_by: Box::default() })
         })
     }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        _pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        port_users(reason?, ledger)
+    }
+}
+
+/// The ports of which `reason` speaks, each with the pod on the node that uses it.
+pub(super) fn port_users(reason: &Reason, ledger: &Ledger) -> Option<Evidence> {
+    let Reason::Ports { ports, .. } = reason else { return None };
+    let user = |port: &HostPort| {
+        let pod = ledger.pods.iter().find(|pod| pod.spec.ports.iter().any(|own| own.conflicts_with(port)));
+        (port.clone(), pod.map(|pod| pod.key.clone()))
+    };
+    Some(Evidence::Ports(ports.iter().map(user).collect()))
 }
 
 /// Whether one of these pods uses the port, or one that conflicts with it.

@@ -9,7 +9,8 @@ use super::claims;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
+    RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::storage::CsiNode;
 use crate::model::volume::PodVolume;
@@ -20,7 +21,12 @@ use std::sync::Arc;
 
 const NAME: &str = "NodeVolumeLimits";
 
-const TOO_MANY: &str = "node(s) exceed max volume count";
+const TOO_MANY: StaticReason =
+    RefusalKind::resolvable(RefusalCode::VolumeLimit, BlockerClass::Room, Cure::Room)
+        .with_text("node(s) exceed max volume count");
+const NO_DRIVER: RefusalKind =
+    RefusalKind::resolvable(RefusalCode::VolumeDriver, BlockerClass::Storage, Cure::Storage);
+const NO_CLAIM: RefusalKind = RefusalKind { is_unresolvable: true, ..NO_DRIVER };
 
 /// The plugin.
 pub struct NodeVolumeLimits;
@@ -85,6 +91,19 @@ impl Filter for NodeVolumeLimits {
         let check = VolumeCheck { catalog, without: volumes(false), with: volumes(true) };
         ledger_filter(world, move |ledger| check.verdict(ledger))
     }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        _pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        let csi = world.catalog().csi_nodes.named(ledger.node.name.as_str())?;
+        let limited = csi.drivers.iter().filter_map(|driver| Some((driver.name.clone(), driver.limit?)));
+        let limits: Vec<_> = limited.collect();
+        reason.filter(|_| !limits.is_empty()).map(|_| Evidence::VolumeLimits(limits))
+    }
 }
 
 impl VolumeCheck<'_> {
@@ -93,7 +112,7 @@ impl VolumeCheck<'_> {
         let new = match if csi.is_some() { &self.with } else { &self.without } {
             Ok(new) => new,
             Err(CountError::ClaimNotFound(error)) => {
-                return Verdict::rejects(NAME, Reason::unresolvable_message(error.clone(), Cure::Storage));
+                return Verdict::rejects(NAME, NO_CLAIM.with(error.clone()));
             }
             Err(CountError::Failed(error)) => return Verdict::Fails(error.as_str().into()),
         };
@@ -101,8 +120,8 @@ impl VolumeCheck<'_> {
             return Verdict::Fits;
         }
         if let Some(driver) = new.values().find(|driver| self.is_missing(driver, csi)) {
-            let message = format!("{driver} CSI driver is not installed on the node");
-            return Verdict::rejects(NAME, Reason::message(message, Cure::Storage));
+            let text = format!("{driver} CSI driver is not installed on the node");
+            return Verdict::rejects(NAME, NO_DRIVER.with(text));
         }
         let limits = csi.map(limits).unwrap_or_default();
         if limits.is_empty() { Verdict::Fits } else { self.count(ledger, new, &limits) }
@@ -142,7 +161,7 @@ impl VolumeCheck<'_> {
         if limits.iter().all(|(driver, limit)| fits(driver, *limit)) {
             Verdict::Fits
         } else {
-            Verdict::rejects(NAME, Reason::message(TOO_MANY, Cure::Room))
+            Verdict::RejectsStatic { plugin: NAME, reason: &TOO_MANY }
         }
     }
 }

@@ -22,9 +22,15 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::PodLimitArgs;
-use crate::framework::{Admission, Cure, Plugin, PreFilter, Reason, Rejection};
+use crate::framework::{
+    Admission, BlockerClass, Cure, Plugin, PreFilter, RefusalCode, RefusalKind, Rejection,
+};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
+
+/// It is unresolvable: PreFilter counts before any preemption.
+const LIMIT_REACHED: RefusalKind =
+    RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Spec, Cure::Pods);
 
 /// The plugin.
 pub struct PodLimit {
@@ -46,7 +52,6 @@ impl Plugin for PodLimit {
 }
 
 impl PreFilter for PodLimit {
-    /// The rejection is unresolvable: PreFilter counts before any preemption.
     fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
         let namespace = &pod_context.pod.key.namespace;
         let Some(max) = self.args.namespaces.get(&**namespace).copied().or(self.args.max_pods) else {
@@ -56,10 +61,7 @@ impl PreFilter for PodLimit {
         if count < max {
             return Admission::All;
         }
-        let message = format!("namespace \"{namespace}\" has {count} pods, at most {max} are allowed");
-        Admission::Rejects(vec![Rejection::new(
-            self.name(),
-            Reason::unresolvable_message(message, Cure::Pods),
-        )])
+        let text = format!("namespace \"{namespace}\" has {count} pods, at most {max} are allowed");
+        Admission::Rejects(vec![Rejection::new(self.name(), LIMIT_REACHED.with(text))])
     }
 }

@@ -4,9 +4,18 @@ use super::constraint::Constraint;
 use super::matching_pods::SpreadPodsPerDomain;
 use super::{PodTopologySpread, keys};
 use crate::cluster::{DomainCounts, NodeId, Snapshot};
-use crate::framework::{Cure, NodeFilter, Plugin, StaticRejection, Verdict};
+use crate::framework::{
+    BlockerClass, Cure, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict,
+};
 use crate::model::Pod;
 use crate::model::selector::selects;
+
+const NO_LABEL: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::SpreadLabel, BlockerClass::Spec, Cure::Node)
+        .with_text("node(s) didn't match pod topology spread constraints (missing required label)");
+const SKEWED: StaticReason =
+    RefusalKind::resolvable(RefusalCode::Spread, BlockerClass::Placement, Cure::Pods)
+        .with_text("node(s) didn't match pod topology spread constraints");
 
 /// A constraint with the counts of pods by domain.
 pub(super) struct Rule {
@@ -44,22 +53,10 @@ pub(super) fn rule(constraint: &Constraint, pod: &Pod, counts: DomainCounts) -> 
 fn verdict(plugin: &PodTopologySpread, rules: &[Rule], id: NodeId) -> Verdict {
     for rule in rules {
         let Some(domain) = rule.counts.domain(id) else {
-            let message = "node(s) didn't match pod topology spread constraints (missing required label)";
-            return Verdict::RejectsStatic(StaticRejection {
-                plugin: plugin.name(),
-                message,
-                unresolvable: true,
-                cure: Cure::Node,
-            });
+            return Verdict::RejectsStatic { plugin: plugin.name(), reason: &NO_LABEL };
         };
         if rule.counts.at(domain) > rule.most {
-            let message = "node(s) didn't match pod topology spread constraints";
-            return Verdict::RejectsStatic(StaticRejection {
-                plugin: plugin.name(),
-                message,
-                unresolvable: false,
-                cure: Cure::Pods,
-            });
+            return Verdict::RejectsStatic { plugin: plugin.name(), reason: &SKEWED };
         }
     }
     Verdict::Fits

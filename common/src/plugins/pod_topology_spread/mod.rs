@@ -9,12 +9,10 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{SpreadStatus, spread_status};
-
 use super::{Descriptor, Implementations};
-use crate::cluster::{NodeId, PodContext, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::PodTopologySpreadArgs;
-use crate::framework::{Filter, NodeFilter, Plugin, Scope, Score, Scorer};
+use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Score, Scorer};
 use crate::model::ids::Text;
 use crate::model::{CatalogKind, ExtensionPoint};
 use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
@@ -58,6 +56,17 @@ impl Filter for PodTopologySpread {
     ) -> Option<NodeFilter<'c>> {
         let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
         filter::prepare(self, pod_context.pod, world, &constraints)
+    }
+
+    fn evidence(
+        &self,
+        _reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
+        Some(Evidence::Spread(evidence::spread_status(&constraints, pod_context, world, ledger.id)))
     }
 }
 

@@ -5,14 +5,14 @@ mod reserved_node;
 #[cfg(test)]
 mod tests;
 
-use super::node_ports::is_in_use;
+use super::node_ports::{is_in_use, port_users};
 use super::{Descriptor, Implementations};
 use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Admission, BlockingReservation, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter, Reason,
-    Rejection, Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict, ledger_filter,
-    ledger_scorer,
+    Admission, BlockingReservation, Evidence, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter,
+    Reason, Rejection, Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict,
+    ledger_filter, ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::{HostPort, ResourceName, Resources};
@@ -82,6 +82,16 @@ impl Filter for ReservationPlugin {
             all.extend(ports(&pod_context.pod.spec.ports, ledger, &room));
             Verdict::from_rejections(all)
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        _pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        port_users(reason?, ledger)
     }
 }
 

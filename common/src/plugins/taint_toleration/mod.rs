@@ -5,13 +5,14 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{NodeId, PodContext, Snapshot};
+use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, ledger_filter,
+    Evidence, Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, ledger_filter,
     ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::taint::{Taint, TaintEffect, Toleration};
+use crate::model::{Node, Pod};
 use std::sync::Arc;
 
 /// The plugin.
@@ -51,12 +52,21 @@ impl Filter for TaintToleration {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        ledger_filter(world, |ledger| {
-            match untolerated(&ledger.node.taints, &pod_context.pod.spec.tolerations) {
-                Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
-                None => Verdict::Fits,
-            }
+        ledger_filter(world, |ledger| match untolerated_taints(pod_context.pod, &ledger.node).next() {
+            Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
+            None => Verdict::Fits,
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        _world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        let taints: Vec<Taint> = untolerated_taints(pod_context.pod, &ledger.node).cloned().collect();
+        reason.map(|_| Evidence::Taints(taints))
     }
 }
 
@@ -80,12 +90,11 @@ impl Score for TaintToleration {
     }
 }
 
-/// The first taint with `NoSchedule` or `NoExecute` that the pod does not tolerate.
-fn untolerated<'t>(taints: &'t [Taint], tolerations: &[Toleration]) -> Option<&'t Taint> {
-    taints
-        .iter()
-        .filter(|taint| taint.effect.repels())
-        .find(|taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
+/// The taints of the node with `NoSchedule` or `NoExecute` that the pod does not tolerate.
+pub fn untolerated_taints<'t>(pod: &'t Pod, node: &'t Node) -> impl Iterator<Item = &'t Taint> {
+    let tolerations = &pod.spec.tolerations;
+    let is_tolerated = |taint: &Taint| tolerations.iter().any(|toleration| toleration.tolerates(taint));
+    node.taints.iter().filter(move |taint| taint.effect.repels() && !is_tolerated(taint))
 }
 
 /// The number of `PreferNoSchedule` taints that the pod does not tolerate.

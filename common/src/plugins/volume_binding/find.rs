@@ -3,7 +3,7 @@
 
 use super::pod_claims::PodClaims;
 use crate::cluster::{Catalog, Snapshot, VolumeChoices};
-use crate::framework::Cure;
+use crate::framework::{BlockerClass, Cure, RefusalCode, RefusalKind, StaticReason};
 use crate::model::Node;
 use crate::model::affinity::NodeSelector;
 use crate::model::ids::NodeName;
@@ -11,6 +11,19 @@ use crate::model::labels::Labels;
 use crate::model::storage::{
     CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeChoice, VolumePhase,
 };
+
+const ELSEWHERE: StaticReason = reason(RefusalCode::VolumeElsewhere, Cure::Node)
+    .with_text("node(s) didn't match PersistentVolume's node affinity");
+const NO_VOLUME: StaticReason = reason(RefusalCode::NoVolume, Cure::Storage)
+    .with_text("node(s) didn't find available persistent volumes to bind");
+const STORAGE_FULL: StaticReason =
+    reason(RefusalCode::StorageFull, Cure::Storage).with_text("node(s) did not have enough free storage");
+const VOLUME_GONE: StaticReason = reason(RefusalCode::VolumeGone, Cure::Storage)
+    .with_text("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+
+const fn reason(code: RefusalCode, cure: Cure) -> RefusalKind {
+    RefusalKind::unresolvable(code, BlockerClass::Storage, cure)
+}
 
 /// What does not depend on the node.
 pub(super) struct VolumeFinder<'w> {
@@ -183,23 +196,15 @@ impl<'w> DelayedClaim<'w> {
 }
 
 impl PodVolumes<'_> {
-    /// The reasons to reject the node, with their cures, in the order of kube-scheduler.
-    pub(super) fn reasons(&self) -> impl Iterator<Item = (&'static str, Cure)> {
+    /// The reasons to reject the node, in the order of kube-scheduler.
+    pub(super) fn reasons(&self) -> impl Iterator<Item = StaticReason> {
         let all = [
-            (self.affinity_mismatch, "node(s) didn't match PersistentVolume's node affinity", Cure::Node),
-            (
-                self.no_volume_to_bind,
-                "node(s) didn't find available persistent volumes to bind",
-                Cure::Storage,
-            ),
-            (self.not_enough_capacity, "node(s) did not have enough free storage", Cure::Storage),
-            (
-                self.volume_not_found,
-                "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
-                Cure::Storage,
-            ),
+            (self.affinity_mismatch, ELSEWHERE),
+            (self.no_volume_to_bind, NO_VOLUME),
+            (self.not_enough_capacity, STORAGE_FULL),
+            (self.volume_not_found, VOLUME_GONE),
         ];
-        all.into_iter().filter(|(is_so, ..)| *is_so).map(|(_, words, cure)| (words, cure))
+        all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason)
     }
 
     /// The choices for the claims, for the API server.

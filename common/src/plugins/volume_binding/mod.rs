@@ -1,6 +1,7 @@
 //! VolumeBinding: a node must reach the pod's bound volumes, and unbound claims must find or get volumes there. Order: PreFilter
 //! and Filter check, Reserve chooses the volumes, the daemon writes the choices, and [`progress()`] says when the pod can be bound.
 
+mod evidence;
 mod find;
 mod pod_claims;
 mod progress;
@@ -15,8 +16,9 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{ShapePoint, VolumeBindingArgs};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
-    Reserved, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter,
+    Reason, RefusalCode, RefusalKind, Rejection, Reserve, Reserved, Scope, Score, Scorer, Verdict,
+    ledger_filter, ledger_scorer,
 };
 use crate::model::{CatalogKind, ExtensionPoint};
 use find::VolumeFinder;
@@ -25,6 +27,10 @@ use score::Shape;
 use std::sync::Arc;
 
 const NAME: &str = "VolumeBinding";
+
+/// The volumes that the filter found for the node cannot be found again.
+const NO_LONGER_FOUND: RefusalKind =
+    RefusalKind::resolvable(RefusalCode::NoVolume, BlockerClass::Storage, Cure::Storage);
 
 /// The plugin.
 pub struct VolumeBinding {
@@ -100,9 +106,21 @@ impl Filter for VolumeBinding {
         }
         let finder = VolumeFinder::new(&pod_claims(pod_context.pod, world.catalog()).ok()?, world);
         ledger_filter(world, move |ledger| match finder.find(&ledger.node) {
-            Ok(found) => Verdict::from_rejections(found.reasons().map(reject).collect()),
+            Ok(found) => {
+                Verdict::from_rejections(found.reasons().map(|reason| Rejection::new(NAME, reason)).collect())
+            }
             Err(problem) => Verdict::Fails(problem.into()),
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        evidence::evidence(reason?.code(), pod_context.pod, world.catalog(), ledger)
     }
 }
 
@@ -142,7 +160,7 @@ impl Reserve for VolumeBinding {
         let Some(pod_claims) = delayed(pod_context, world) else { return Ok(Reserved::default()) };
         match VolumeFinder::new(&pod_claims, world).find(&ledger.node) {
             Ok(found) => Ok(Reserved { volumes: found.choices(), ..Reserved::default() }),
-            Err(problem) => Err(Rejection::new(NAME, Reason::message(problem, Cure::Storage))),
+            Err(problem) => Err(Rejection::new(NAME, NO_LONGER_FOUND.with(problem))),
         }
     }
 }
@@ -151,8 +169,4 @@ impl Reserve for VolumeBinding {
 fn delayed<'w>(pod_context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<PodClaims<'w>> {
     let pod_claims = || pod_claims(pod_context.pod, world.catalog()).ok();
     claims::has_any(pod_context.pod).then(pod_claims)?.filter(|pod_claims| !pod_claims.delayed.is_empty())
-}
-
-fn reject((words, cure): (&'static str, Cure)) -> Rejection {
-    Rejection::new(NAME, Reason::unresolvable_message(words, cure))
 }

@@ -1,6 +1,7 @@
 //! VolumeRestrictions: in-tree disks that two pods on a node cannot share, and claims with the access mode ReadWriteOncePod.
 
 mod claims_in_use;
+mod evidence;
 #[cfg(test)]
 mod tests;
 
@@ -8,7 +9,8 @@ use super::claims;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
+    RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
 use crate::model::storage::AccessMode;
@@ -19,10 +21,18 @@ use std::sync::Arc;
 
 const NAME: &str = "VolumeRestrictions";
 
-const DISK: &str = "node(s) had no available disk";
-
-const IN_USE: &str = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already \
-                      in-use by another pod";
+const DISK_IN_USE: StaticReason =
+    RefusalKind::resolvable(RefusalCode::DiskInUse, BlockerClass::Storage, Cure::Room)
+        .with_text("node(s) had no available disk");
+const CLAIM_IN_USE: StaticReason = RefusalKind::resolvable(
+    RefusalCode::ClaimInUse,
+    BlockerClass::Storage,
+    Cure::Pods,
+)
+.with_text(
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by \
+         another pod",
+);
 
 /// The plugin.
 pub struct VolumeRestrictions;
@@ -70,13 +80,26 @@ impl Filter for VolumeRestrictions {
         }
         ledger_filter(world, move |ledger| {
             if has_conflict(&disks, ledger) {
-                Verdict::rejects(NAME, Reason::message(DISK, Cure::Room))
+                Verdict::RejectsStatic { plugin: NAME, reason: &DISK_IN_USE }
             } else if is_in_use {
-                Verdict::rejects(NAME, Reason::message(IN_USE, Cure::Pods))
+                Verdict::RejectsStatic { plugin: NAME, reason: &CLAIM_IN_USE }
             } else {
                 Verdict::Fits
             }
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        match reason?.code() {
+            RefusalCode::ClaimInUse => evidence::claim_in_use(pod_context.pod, world),
+            _ => evidence::disk_in_use(pod_context.pod, ledger),
+        }
     }
 }
 

@@ -5,11 +5,13 @@ mod tests;
 
 use super::claims;
 use super::{Descriptor, Implementations};
-use crate::cluster::{Catalog, PodContext, Snapshot};
+use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
+    RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
+use crate::model::ids::Text;
 use crate::model::labels::Labels;
 use crate::model::storage::{BindingMode, PersistentVolume};
 use crate::model::{CatalogKind, ExtensionPoint};
@@ -17,7 +19,9 @@ use std::sync::Arc;
 
 const NAME: &str = "VolumeZone";
 
-const MESSAGE: &str = "node(s) had no available volume zone";
+const OTHER_ZONE: StaticReason =
+    RefusalKind::unresolvable(RefusalCode::VolumeZone, BlockerClass::Storage, Cure::Node)
+        .with_text("node(s) had no available volume zone");
 
 /// The labels of volumes that are compared, each with the label that a node may have in its place.
 const LABELS: [(&str, &str); 4] = [
@@ -88,9 +92,19 @@ impl Filter for VolumeZone {
             if meets(&requirements, &ledger.node.labels) {
                 Verdict::Fits
             } else {
-                Verdict::rejects(NAME, Reason::unresolvable_message(MESSAGE, Cure::Node))
+                Verdict::RejectsStatic { plugin: NAME, reason: &OTHER_ZONE }
             }
         })
+    }
+
+    fn evidence(
+        &self,
+        reason: Option<&Reason>,
+        pod_context: &PodContext<'_>,
+        ledger: &Ledger,
+        world: &Snapshot<'_>,
+    ) -> Option<Evidence> {
+        reason.and_then(|_| zone_mismatch(pod_context.pod, world.catalog(), &ledger.node.labels))
     }
 }
 
@@ -133,9 +147,30 @@ fn volume_requirements(volume: &PersistentVolume) -> impl Iterator<Item = ZoneRe
 
 /// Whether a node with these labels meets all requirements. A node without any zone or region label meets all.
 fn meets(requirements: &[ZoneRequirement<'_>], labels: &Labels) -> bool {
-    let fits = |requirement: &ZoneRequirement<'_>| {
-        let found = labels.get(requirement.key).or_else(|| labels.get(requirement.fallback_key));
-        found.is_some_and(|value| requirement.values.contains(&value))
-    };
-    LABELS.iter().all(|(key, _)| !labels.has(key)) || requirements.iter().all(fits)
+    LABELS.iter().all(|(key, _)| !labels.has(key)) || requirements.iter().all(|one| one.is_met(labels))
+}
+
+impl ZoneRequirement<'_> {
+    /// The zone or region of a node with these labels.
+    fn value<'l>(&self, labels: &'l Labels) -> Option<&'l str> {
+        labels.get(self.key).or_else(|| labels.get(self.fallback_key))
+    }
+
+    fn is_met(&self, labels: &Labels) -> bool {
+        self.value(labels).is_some_and(|value| self.values.contains(&value))
+    }
+}
+
+/// The first volume that is in other zones or regions than a node with these labels.
+fn zone_mismatch(pod: &Pod, catalog: &Catalog, labels: &Labels) -> Option<Evidence> {
+    claims::claim_names(pod).find_map(|name| {
+        let volume = volume(pod, name, catalog).ok()??;
+        let unmet = volume_requirements(volume).find(|one| !one.is_met(labels))?;
+        Some(Evidence::VolumeZone {
+            volume: volume.meta.name.clone(),
+            key: unmet.key.into(),
+            values: unmet.values.iter().copied().map(Text::from).collect(),
+            has: unmet.value(labels).map(Text::from),
+        })
+    })
 }

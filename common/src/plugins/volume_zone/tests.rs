@@ -1,7 +1,7 @@
 //! VolumeZone: a table of cases for each extension point.
 
 use super::VolumeZone;
-use crate::framework::{Admission, Reason};
+use crate::framework::Admission;
 use crate::testing::{
     ClusterBuilder, NodeBuilder, PodBuilder, admission, claim, cluster_builder, node, pod, reasons,
     rejections, storage_class, volume,
@@ -107,5 +107,5 @@ fn claims_must_be_far_enough() {
 fn a_refusal_is_for_good() {
     let found = admission(&VolumeZone, cluster_builder(), &using("gone"));
     let Admission::Rejects(found) = found else { panic!("{found:?}") };
-    assert!(matches!(&found[0].reason, Reason::Message { unresolvable: true, .. }));
+    assert!(found[0].reason.is_unresolvable());
 }

@@ -6,6 +6,7 @@ use crate::explain::judge::NodeResult;
 use crate::explain::report::{Cost, Fix};
 use crate::explain::trial::{Edit, Trial};
 use common::cluster::{Cluster, Ledger, Snapshot};
+use common::framework::RefusalCode;
 use common::model::{Labels, Node, NodeName, Pod, ResourceName, Resources};
 use std::sync::Arc;
 
@@ -89,7 +90,7 @@ pub(in crate::explain) fn node_like(
         taints: node
             .taints
             .iter()
-            .filter(|taint| !crate::explain::kind::is_condition(taint))
+            .filter(|taint| RefusalCode::of_taint(taint) == RefusalCode::Taint)
             .cloned()
             .collect(),
         unschedulable: false,

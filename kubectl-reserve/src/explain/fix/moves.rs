@@ -4,10 +4,10 @@
 use super::describe::{kubectl_in, right};
 use crate::explain::input::Input;
 use crate::explain::judge::NodeResult;
-use crate::explain::kind::BlockerClass;
 use crate::explain::report::{Cost, Fix};
 use crate::explain::trial::{Edit, Trial};
 use common::cluster::{Cluster, Ledger, Snapshot};
+use common::framework::{BlockerClass, RefusalCode};
 use common::model::{NodeName, Pod};
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) fn find(
     let is_about_pods = |class: &BlockerClass| {
         matches!(class, BlockerClass::Room | BlockerClass::Hold | BlockerClass::Placement)
     };
-    let is_port = result.blockers.iter().any(|blocker| blocker.kind.code == "PortInUse");
+    let is_port = result.blockers.iter().any(|blocker| blocker.kind.code == RefusalCode::PortInUse);
     if !result.classes().iter().all(|class| is_about_pods(class) || (is_port && *class == BlockerClass::Spec))
     {
         return None;

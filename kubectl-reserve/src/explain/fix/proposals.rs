@@ -3,14 +3,15 @@
 use super::request;
 use crate::explain::input::Input;
 use crate::explain::judge::{NodeResult, owner, reservation_name};
-use crate::explain::kind;
 use crate::explain::report::{Cost, OwnerName};
 use crate::explain::trial::Edit;
-use crate::explain::words;
 use common::cluster::Cluster;
 use common::cluster::ledger::Entry;
-use common::framework::Reason;
+use common::framework::{Reason, RefusalCode, UnmetRequirement};
+use common::model::requirement::Operator;
 use common::model::{Node, Pod};
+use common::plugins::node_affinity::unmet_requirements;
+use common::plugins::taint_toleration::untolerated_taints;
 use jiff::Timestamp;
 
 /// Labels that state facts about a node, so that changing them is no fix.
@@ -67,21 +68,33 @@ impl Proposal {
 
 /// The labels that the node would need for the pod; `None` if they cannot be corrected.
 pub(super) fn correctable(pod: &Pod, node: &Node) -> Option<Vec<(String, Option<String>)>> {
-    let unmet_requirements = words::unmet_requirements(pod, node);
-    let is_fact = |one: &words::UnmetRequirement| FACTS.contains(&&*one.key);
-    if unmet_requirements.len() > LABELS || unmet_requirements.iter().any(is_fact) {
+    let unmet = unmet_requirements(pod, node);
+    let is_fact = |one: &UnmetRequirement| FACTS.contains(&&*one.requirement.key);
+    if unmet.len() > LABELS || unmet.iter().any(is_fact) {
         return None;
     }
     let mut labels: Vec<(String, Option<String>)> = Vec::new();
-    for one in unmet_requirements {
-        let cure = one.cure?;
-        match labels.iter_mut().find(|(key, _)| *key == one.key) {
+    for one in unmet {
+        let value = value_that_meets(&one)?;
+        let key = one.requirement.key.to_string();
+        match labels.iter_mut().find(|(known, _)| *known == key) {
             // A label has one value. A requirement that only excludes the old value is met by any new value.
-            Some((_, known)) => *known = known.take().or(cure),
-            None => labels.push((one.key, cure)),
+            Some((_, known)) => *known = known.take().or(value),
+            None => labels.push((key, value)),
         }
     }
     Some(labels)
+}
+
+/// The value that the label would need; `Some(None)`: it would have to be removed; `None`: unknown.
+fn value_that_meets(unmet: &UnmetRequirement) -> Option<Option<String>> {
+    match unmet.requirement.operator {
+        _ if unmet.is_field => None,
+        Operator::In => unmet.requirement.values.first().map(|value| Some(value.to_string())),
+        Operator::Exists => Some(Some("true".to_owned())),
+        Operator::NotIn | Operator::DoesNotExist => Some(None),
+        Operator::Gt | Operator::Lt | Operator::Other => None,
+    }
 }
 
 /// The single changes that could help on the node.
@@ -95,9 +108,9 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult) 
     }
     let labels = correctable(input.pod, &ledger.node).filter(|labels| !labels.is_empty());
     proposals.extend(labels.map(|labels| Proposal::new(Edit::Label(name.clone(), labels), Cost::None)));
-    for taint in words::untolerated_taints(input.pod, &ledger.node) {
+    for taint in untolerated_taints(input.pod, &ledger.node) {
         // Kubernetes sets these taints again as long as the node has the condition.
-        if !kind::is_condition(taint) {
+        if RefusalCode::of_taint(taint) == RefusalCode::Taint {
             proposals.push(Proposal::new(Edit::Tolerate(taint.clone()), Cost::Policy));
             proposals.push(Proposal::new(Edit::Untaint(name.clone(), taint.clone()), Cost::Opens));
         }

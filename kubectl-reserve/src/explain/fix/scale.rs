@@ -4,11 +4,11 @@
 use super::describe::{kubectl_in, right};
 use crate::explain::input::Input;
 use crate::explain::judge::NodeResult;
-use crate::explain::kind::BlockerClass;
 use crate::explain::report::{Cost, Fix, OwnerName, RequiredRight};
 use crate::explain::trial::{Edit, Trial};
 use crate::explain::words::count;
 use common::cluster::{Cluster, Snapshot};
+use common::framework::BlockerClass;
 use common::model::owner::{OwnerKind, Workload};
 use common::model::{Pod, PodKey, Uid};
 use std::collections::{BTreeMap, BTreeSet};

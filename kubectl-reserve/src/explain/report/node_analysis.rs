@@ -1,8 +1,7 @@
 //! The results of all filters on all nodes for one pod, as shown to the user.
 
 use super::{Fix, OwnerName, Preemption};
-use crate::explain::kind::BlockerClass;
-use common::framework::Numbers;
+use common::framework::{BlockerClass, Numbers};
 use common::model::ResourceName;
 use jiff::Timestamp;
 
