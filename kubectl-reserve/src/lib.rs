@@ -5,6 +5,7 @@
 mod api;
 mod capacity;
 mod cli;
+mod clock;
 mod cluster_data;
 mod commands;
 mod completion;
@@ -23,6 +24,7 @@ mod objects;
 mod pending;
 mod platform;
 mod print;
+mod reader;
 mod render;
 mod replicas;
 mod reservations;

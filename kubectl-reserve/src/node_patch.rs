@@ -53,34 +53,34 @@ struct MetaWire {
 }
 
 /// Changes the annotations of `node`. For each try `plan` gets the node as it was read, and returns a JSON patch
-/// (`common::api::reservation::patch`), `None` if there is nothing to do, or an error.
-pub(crate) async fn rewrite(
+/// (`common::api::reservation::patch`), `None` if there is nothing to do, or an error, which is returned.
+pub(crate) async fn rewrite<E: From<Failure>>(
     session: &Session,
     node: &str,
     dry_run: DryRun,
-    mut plan: impl FnMut(&ObservedNode<'_>) -> Result<Option<Value>, Failure>,
-) -> Result<PatchOutcome, Failure> {
+    mut plan: impl FnMut(&ObservedNode<'_>) -> Result<Option<Value>, E>,
+) -> Result<PatchOutcome, E> {
     let path = format!("/api/v1/nodes/{node}");
     let mut last = String::new();
     for attempt in 1..=TRIES_MAX {
         let answer = api::get(session, &path, JSON).await;
         let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes"))?;
         let node = read(&answer.text)?;
-        let Some(patch) = plan(&node.as_observed())? else { return outcome(&node, false) };
+        let Some(patch) = plan(&node.as_observed())? else { return Ok(outcome(&node, false)?) };
         if dry_run == DryRun::Client {
-            return outcome(&node, true);
+            return Ok(outcome(&node, true)?);
         }
         let path = if dry_run == DryRun::Server { format!("{path}?dryRun=All") } else { path.clone() };
         match api::write(session, Method::PATCH, &path, JSON_PATCH, patch.to_string()).await {
-            Ok(answer) => return outcome(&read(&answer.text)?, true),
+            Ok(answer) => return Ok(outcome(&read(&answer.text)?, true)?),
             // The node has changed since it was read; or there was no response, and the next read tells whether it was written.
             Err(ApiError::Refused(refused)) if matches!(refused.code, 409 | 422) => last = refused.message,
             Err(ApiError::Broken(why)) => last = why,
-            Err(error) => return Err(error.into_failure("write the node", "patch nodes")),
+            Err(error) => return Err(error.into_failure("write the node", "patch nodes").into()),
         }
         tokio::time::sleep(PAUSE * attempt).await;
     }
-    Err(Failure::new(format!("node {node} could not be written in {TRIES_MAX} tries: {last}")))
+    Err(Failure::new(format!("node {node} could not be written in {TRIES_MAX} tries: {last}")).into())
 }
 
 impl NodeWire {

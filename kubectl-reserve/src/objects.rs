@@ -4,6 +4,7 @@ use crate::api::{self, APPLY_PATCH, ApiError, JSON};
 use crate::connect::Session;
 use crate::manifests::{ManifestKind, Object};
 use crate::node_patch::DryRun;
+use crate::reader::existing;
 use common::api::names;
 use http::Method;
 use serde_json::{Value, json};
@@ -18,21 +19,12 @@ pub(crate) fn label_query() -> String {
 
 /// The object as the server has it, if it exists.
 pub(crate) async fn find(session: &Session, object: &Object) -> Result<Option<Value>, ApiError> {
-    optional(get(session, &object.path()).await)
+    existing(get(session, &object.path()).await)
 }
 
 /// The JSON at a path.
 pub(crate) async fn get(session: &Session, path: &str) -> Result<Value, ApiError> {
     parse(&api::get(session, path, JSON).await?.text)
-}
-
-/// Turns a 404 into `None`.
-pub(crate) fn optional<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.code() == Some(404) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// All objects at a path.
@@ -78,7 +70,7 @@ pub(crate) async fn delete(session: &Session, object: &Object) -> Result<bool, A
         options["preconditions"] = json!({ "uid": uid });
     }
     let answer = api::write(session, Method::DELETE, &object.path(), JSON, options.to_string()).await;
-    Ok(optional(answer)?.is_some())
+    Ok(existing(answer)?.is_some())
 }
 
 fn parse(text: &str) -> Result<Value, ApiError> {

@@ -2,9 +2,10 @@
 //! reservations. Entry points: `read`, `wait`, `leader`.
 
 use crate::api::{self, ApiError, JSON};
+use crate::clock::local_time;
 use crate::connect::Session;
-use crate::objects::{get, optional};
-use crate::reservations::local_time;
+use crate::objects::get;
+use crate::reader::existing;
 use common::api::names;
 use common::api::replica::{DaemonNamespaces, trusted_replica};
 use common::cluster::{Acknowledgement, Enforcement, acknowledgement, enforcement};
@@ -129,7 +130,7 @@ pub(crate) async fn leader(session: &Session, all: &[&Replica]) -> Option<String
     let namespaces: BTreeSet<&str> = all.iter().map(|replica| &*replica.meta.namespace).collect();
     for namespace in namespaces {
         let path = format!("{}/{}", path_in(namespace), names::LEADER_LEASE);
-        let lease = optional(get(session, &path).await).ok().flatten();
+        let lease = existing(get(session, &path).await).ok().flatten();
         let holder =
             lease.as_ref().and_then(|lease| lease.pointer("/spec/holderIdentity")).and_then(Value::as_str);
         let name = holder.and_then(|holder| holder.split('_').next()).filter(|name| !name.is_empty());

@@ -116,7 +116,7 @@ impl Diagnostics {
 
     /// The status of a pod and its containers, if the pod's JSON was kept.
     pub(crate) fn detail(&self, key: &PodKey) -> Option<PodDetail> {
-        self.sources.get(key).map(|json| super::pod_details::detail(json))
+        self.sources.get(key).map(|json| crate::reader::status(json))
     }
 
     pub(super) fn workload(&mut self, workload: &Workload, json: &str) {

@@ -3,8 +3,10 @@
 use super::progress::line;
 use super::{ClusterData, ClusterDataBuilder, Depth, Resource};
 use crate::api::{self as calls, ApiError, JSON};
+use crate::clock::local_time;
 use crate::connect::Session;
 use crate::error::Failure;
+use crate::reader::{escaped, existing, readable};
 use crate::replicas;
 use crate::ui::Ui;
 use crate::ui::progress::{Progress, ProgressFallback};
@@ -41,16 +43,14 @@ async fn list_kind(
     progress: &Progress,
 ) -> Result<Option<Timestamp>, Failure> {
     let Some(everywhere) = resource.path() else { return daemon(session, builder).await };
-    match list(session, resource, &everywhere, depth, builder, progress).await {
-        Err(error) if error.code() == Some(403) => {}
-        other => return settle(resource, other),
+    let listed = list(session, resource, &everywhere, depth, builder, progress).await;
+    if let Some(at) = settle(resource, listed)? {
+        return Ok(at);
     }
     builder.borrow_mut().add_unreadable(resource).map_err(Failure::new)?;
     let Some(here) = resource.path_in(&session.namespace) else { return Ok(None) };
-    match list(session, resource, &here, depth, builder, progress).await {
-        Err(error) if error.code() == Some(403) => Ok(None),
-        other => settle(resource, other),
-    }
+    let listed = list(session, resource, &here, depth, builder, progress).await;
+    Ok(settle(resource, listed)?.flatten())
 }
 
 /// Reads the Leases of the daemon's replicas. Returns the server's time.
@@ -88,22 +88,18 @@ async fn list(
         }
         Ok(())
     };
-    Ok(calls::list(session, path, resource.query(), resource.accept(depth), each).await?.at)
+    Ok(calls::list(session, path, &resource.query(), resource.accept(depth), each).await?.at)
 }
 
+/// The server's time of a list; `None` if the caller may not list the kind. An API group that this cluster does not serve has no
+/// objects.
 fn settle(
     resource: Resource,
-    outcome: Result<Option<Timestamp>, ApiError>,
-) -> Result<Option<Timestamp>, Failure> {
-    match outcome {
-        Ok(at) => Ok(at),
-        // An API group that this cluster does not serve has no objects.
-        Err(error) if error.code() == Some(404) => Ok(None),
-        Err(error) => {
-            let what = resource.name();
-            Err(error.into_failure(&format!("list {what}"), &format!("list {what}")))
-        }
-    }
+    listed: Result<Option<Timestamp>, ApiError>,
+) -> Result<Option<Option<Timestamp>>, Failure> {
+    let what = format!("list {}", resource.name());
+    let listed = readable(existing(listed)).map_err(|error| error.into_failure(&what, &what))?;
+    Ok(listed.map(Option::flatten))
 }
 
 /// Reads at most 100 events that match a field selector, in one namespace or in all. Returns false if the caller may not list
@@ -118,21 +114,13 @@ pub(crate) async fn events(
         Some(namespace) => format!("/api/v1/namespaces/{namespace}/events"),
         None => "/api/v1/events".into(),
     };
-    let query = format!("{path}?limit=100&fieldSelector={}", crate::names::escaped(selector));
-    let answer = match calls::get(session, &query, JSON).await {
-        Ok(answer) => answer,
-        Err(ApiError::Refused(refused)) if refused.code == 403 => return Ok(false),
-        Err(error) => return Err(error.into_failure("list events", "list events")),
-    };
+    let query = format!("{path}?limit=100&fieldSelector={}", escaped(selector));
+    let answer = readable(calls::get(session, &query, JSON).await);
+    let answer = answer.map_err(|error| error.into_failure("list events", "list events"))?;
+    let Some(answer) = answer else { return Ok(false) };
     let page = common::api::list::page(&answer.text).map_err(Failure::new)?;
     for json in page.items {
         data.event(json)?;
     }
     Ok(true)
-}
-
-/// The time for a server that sends no `Date` header; the API server always sends one.
-#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer, and this its only clock")]
-fn local_time() -> Timestamp {
-    Timestamp::now()
 }

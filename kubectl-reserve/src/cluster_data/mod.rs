@@ -9,7 +9,6 @@ pub(crate) mod diagnostics;
 pub(crate) mod events;
 mod file;
 mod live;
-mod pod_details;
 mod progress;
 mod redact;
 mod resource;

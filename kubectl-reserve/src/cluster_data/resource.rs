@@ -2,11 +2,9 @@
 
 use super::Depth;
 use crate::api::{JSON, METADATA};
+use crate::reader::LIVE;
 use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
-
-/// Pods that have not ended: `status.phase!=Succeeded,status.phase!=Failed`.
-const LIVE_PODS: &str = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
 /// Events of controllers that could not create pods.
 const FAILED_CREATE: &str = "fieldSelector=reason%3DFailedCreate";
@@ -83,11 +81,11 @@ impl Resource {
         }
     }
 
-    pub(super) fn query(self) -> &'static str {
+    pub(super) fn query(self) -> String {
         match self {
-            Self::Pods => LIVE_PODS,
-            Self::Events => FAILED_CREATE,
-            _ => "",
+            Self::Pods => format!("fieldSelector={LIVE}"),
+            Self::Events => FAILED_CREATE.to_owned(),
+            _ => String::new(),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
 use crate::events::{self, InvolvedObject};
 use crate::print::print;
+use crate::reader::readable;
 use crate::render::describe::{self, ReservationDescription, ReservationEvent};
 use crate::render::list::Rows;
 use crate::render::wrap::fold;
@@ -246,9 +247,6 @@ async fn events(
     if args.no_events {
         return Ok(Some(Vec::new()));
     }
-    match events::read(session, about, id).await {
-        Ok(events) => Ok(Some(events)),
-        Err(error) if error.code() == Some(403) => Ok(None),
-        Err(error) => Err(error.into_failure("list events", "list events (all namespaces)")),
-    }
+    let events = readable(events::read(session, about, id).await);
+    events.map_err(|error| error.into_failure("list events", "list events (all namespaces)"))
 }

@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::recreate::{
-    RecreatedPod, RecreationTask, declined, dry_run, find_gone, prepare, recreate, resume,
+    RecreatedPod, RecreationTask, declined, dry_run, find_gone, go_on, prepare, recreate, resume,
     warn_of_competing_pods,
 };
 use crate::cli::recreate::SameNode;
 use crate::cli::{Pod, Recreate};
+use crate::clock::local_time;
 use crate::cluster_data;
 use crate::connect::{Session, is_name};
 use crate::error::{Exit, Failure};
@@ -20,15 +21,14 @@ use crate::ui::signal::StopRequests;
 use crate::ui::{Ui, printer};
 use common::model::{NodeName, PodKey};
 use common::plugins::default_registry;
-use jiff::Timestamp;
 
 const REASON: &str = "kubectl reserve pod";
 
 pub(crate) async fn run(args: &Pod, context: &Context) -> Result<(), Failure> {
     if let Some(seat) = &args.resume {
         let task = resume(context, seat, &args.recreate).await?;
-        printer::say(plan(&task.plan).trim_end());
-        let done = recreate(context, task).await?;
+        printer::say(plan(task.plan()).trim_end());
+        let done = go_on(context, task).await?;
         return report(args, &[done]);
     }
     let keys = keys(args, context).await?;
@@ -206,10 +206,4 @@ fn choose(ui: &Ui, choice: &PodChoice, asked: &names::ObjectArg) -> Result<PodKe
         Some(index) => Ok(choice.pods[index].pod.key.clone()),
         None => Err(declined()),
     }
-}
-
-/// The local time, for ages that are shown.
-#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
-fn local_time() -> Timestamp {
-    Timestamp::now()
 }

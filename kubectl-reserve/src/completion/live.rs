@@ -6,6 +6,7 @@ use crate::api::METADATA;
 use crate::connect::{Environment, Session, connect_silently, kubeconfig};
 use crate::error::Failure;
 use crate::names::ObjectKind;
+use crate::reader::{NODES, pods_in};
 use common::api::list::page;
 use common::api::reservation;
 use serde::Deserialize;
@@ -51,11 +52,11 @@ fn configured(request: &CompletionRequest, kind: CandidateKind) -> Result<Vec<St
 }
 
 async fn cluster(session: &Session, kind: CandidateKind, prefix: &str) -> Result<Vec<String>, Failure> {
-    let pods = format!("/api/v1/namespaces/{}/pods", session.namespace);
+    let pods = pods_in(&session.namespace);
     let phase = |operator: &str, phase: &str| format!("fieldSelector=status.phase{operator}{phase}");
     match kind {
         CandidateKind::Namespaces => names(session, "/api/v1/namespaces", "").await,
-        CandidateKind::Nodes => names(session, "/api/v1/nodes", "").await,
+        CandidateKind::Nodes => names(session, NODES, "").await,
         CandidateKind::Reservations => reservations(session).await,
         CandidateKind::RunningPods => names(session, &pods, &phase("%3D", "Running")).await,
         CandidateKind::PendingPods => {
@@ -81,12 +82,8 @@ async fn workloads(session: &Session, prefix: &str) -> Result<Vec<String>, Failu
     let Some(kind) = ObjectKind::from_word(word) else { return Ok(Vec::new()) };
     let namespace = &session.namespace;
     let path = match kind {
-        ObjectKind::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
-        ObjectKind::Workload(kind) => {
-            let whole = kind.path();
-            let (group, plural) = whole.rsplit_once('/').unwrap_or((&whole, ""));
-            format!("{group}/namespaces/{namespace}/{plural}")
-        }
+        ObjectKind::Pod => pods_in(namespace),
+        ObjectKind::Workload(kind) => kind.path_in(namespace),
     };
     let names = names(session, &path, "").await?;
     Ok(names.iter().map(|name| format!("{word}/{name}")).collect())
@@ -94,7 +91,7 @@ async fn workloads(session: &Session, prefix: &str) -> Result<Vec<String>, Failu
 
 async fn reservations(session: &Session) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
-    for node in read(session, "/api/v1/nodes", "").await? {
+    for node in read(session, NODES, "").await? {
         let annotations = node.annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for parsed in reservation::parse(annotations) {
             let Some(reservation) = parsed.valid() else { continue };

@@ -2,6 +2,7 @@
 //! it three times at the start, so that a plugin that asks for a password would ask three times.
 
 use super::exec::{self, ExecCredential};
+use crate::clock::local_time;
 use crate::error::Failure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -72,10 +73,4 @@ async fn ask(plugin: &ExecConfig, cluster: &Cluster, is_silent: bool) -> Result<
     let (plugin, cluster) = (plugin.clone(), cluster.clone());
     let asked = tokio::task::spawn_blocking(move || exec::run(&plugin, &cluster, is_silent)).await;
     asked.map_err(|error| Failure::new(format!("credential plugin: {error}")))?
-}
-
-/// A token expires by the clock of its issuer, which is unknown; this machine's clock is used instead.
-#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
-fn local_time() -> Timestamp {
-    Timestamp::now()
 }

@@ -4,7 +4,8 @@ use super::cluster::NAMESPACE;
 use crate::api::{self, ApiError, JSON, MERGE_PATCH};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::objects::{get, optional};
+use crate::objects::get;
+use crate::reader::existing;
 use crate::render::table::table;
 use crate::ui::printer;
 use http::Method;
@@ -59,7 +60,7 @@ async fn delete(session: &Session, name: &str, waits: bool) -> Result<String, Ap
     let uid = get(session, &path).await?["metadata"]["uid"].clone();
     api::write(session, Method::DELETE, &path, JSON, String::new()).await?;
     let is_there = |pod: Option<Value>| pod.is_some_and(|pod| pod["metadata"]["uid"] == uid);
-    while waits && is_there(optional(get(session, &path).await)?) {
+    while waits && is_there(existing(get(session, &path).await)?) {
         tokio::time::sleep(PAUSE).await;
     }
     Ok(format!("pod \"{name}\" deleted from {NAMESPACE} namespace\n"))

@@ -6,8 +6,8 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use find::{escaped, find, labelled};
-pub(crate) use resolve::{NamespaceObjects, PodChoice, PodOrWorkload, PodWithReadiness, id, resolve};
+pub(crate) use find::{find, labelled};
+pub(crate) use resolve::{NamespaceObjects, PodChoice, PodOrWorkload, id, resolve};
 
 use crate::connect::is_name;
 use crate::error::Failure;

@@ -2,6 +2,7 @@
 
 use super::{ObjectArg, ObjectKind};
 use crate::error::Failure;
+use crate::reader::PodView;
 use crate::render::table::table;
 use crate::render::time::between;
 use common::cluster::{Owners, WatchEvent};
@@ -20,25 +21,18 @@ const LISTED_MAX: usize = 10;
 /// The pods and workloads of one namespace.
 #[derive(Debug, Default)]
 pub(crate) struct NamespaceObjects {
-    pub(crate) pods: Vec<PodWithReadiness>,
+    pub(crate) pods: Vec<PodView>,
     pub(crate) workloads: Vec<Workload>,
     /// Kinds of workload that the caller may not read.
     pub(crate) unreadable: Vec<OwnerKind>,
 }
 
-/// A pod, and whether it is ready.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PodWithReadiness {
-    pub(crate) pod: Pod,
-    pub(crate) is_ready: bool,
-}
-
 /// The object that a name means.
 #[derive(Debug, PartialEq)]
 pub(crate) enum PodOrWorkload {
-    Pod(Box<PodWithReadiness>),
+    Pod(Box<PodView>),
     /// A workload, with its pods sorted by name.
-    Workload(Box<Workload>, Vec<PodWithReadiness>),
+    Workload(Box<Workload>, Vec<PodView>),
 }
 
 /// Why a name does not mean exactly one object.
@@ -54,12 +48,12 @@ pub(crate) enum ResolveError {
 #[derive(Debug, PartialEq)]
 pub(crate) struct PodChoice {
     pub(crate) workload: Box<Workload>,
-    pub(crate) pods: Vec<PodWithReadiness>,
+    pub(crate) pods: Vec<PodView>,
 }
 
 /// The object that `asked` means: the pod of exactly that name, else the only workload of that name.
 pub(crate) fn resolve(asked: &ObjectArg, mut seen: NamespaceObjects) -> Result<PodOrWorkload, ResolveError> {
-    let is_pod = |found: &PodWithReadiness| *found.pod.key.name == *asked.name;
+    let is_pod = |found: &PodView| *found.pod.key.name == *asked.name;
     if matches!(asked.kind, None | Some(ObjectKind::Pod))
         && let Some(index) = seen.pods.iter().position(is_pod)
     {
@@ -85,7 +79,7 @@ pub(crate) fn resolve(asked: &ObjectArg, mut seen: NamespaceObjects) -> Result<P
 }
 
 /// The pods that the workload owns, directly or through other workloads, except those that have ended.
-fn pods_of(workload: &Workload, seen: NamespaceObjects) -> Vec<PodWithReadiness> {
+fn pods_of(workload: &Workload, seen: NamespaceObjects) -> Vec<PodView> {
     let mut owners = Owners::default();
     for kind in OwnerKind::ALL {
         let live = seen.workloads.iter().filter(|other| other.kind == kind).cloned().collect();
@@ -126,7 +120,7 @@ pub(crate) fn id(workload: &Workload) -> String {
 
 impl PodOrWorkload {
     /// The pod itself, or the only pod of the workload. Otherwise a choice, which is empty for a workload without pods.
-    pub(crate) fn one_pod(self) -> Result<PodWithReadiness, PodChoice> {
+    pub(crate) fn one_pod(self) -> Result<PodView, PodChoice> {
         match self {
             Self::Pod(found) => Ok(*found),
             Self::Workload(workload, mut pods) => match (pods.len(), pods.pop()) {
@@ -143,7 +137,7 @@ impl PodOrWorkload {
 impl PodChoice {
     /// A table with one line for each pod, the header first: name, node, age, state.
     pub(crate) fn lines(&self, now: Timestamp) -> Vec<String> {
-        let row = |found: &PodWithReadiness| {
+        let row = |found: &PodView| {
             let pod = &found.pod;
             let age = pod.created.map_or_else(|| "<unknown>".into(), |at: Moment| between(at.time(), now));
             let node = pod.node.as_ref().map_or("<none>", |node| node.as_str());

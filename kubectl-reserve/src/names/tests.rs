@@ -1,9 +1,9 @@
 //! Tests: how names are parsed and what they mean.
 
 use super::resolve::ResolveError;
-use super::{NamespaceObjects, ObjectArg, ObjectKind, PodOrWorkload, PodWithReadiness, parse_args, resolve};
+use super::{NamespaceObjects, ObjectArg, ObjectKind, PodOrWorkload, parse_args, resolve};
 use crate::error::Exit;
-use common::api::pod::pod;
+use crate::reader::PodView;
 use common::api::workload::workload;
 use common::model::owner::{OwnerKind, Workload};
 use serde_json::json;
@@ -25,14 +25,14 @@ fn owned(kind: OwnerKind, name: &str, by: Option<(&str, &str)>) -> Workload {
     workload(kind, &json.to_string()).unwrap()
 }
 
-fn pod_of(name: &str, by: &str, phase: &str) -> PodWithReadiness {
+fn pod_of(name: &str, by: &str, phase: &str) -> PodView {
     let json = json!({
         "metadata": { "name": name, "namespace": "shop", "uid": name, "creationTimestamp": "2026-11-16T08:00:00Z",
                       "ownerReferences": [{ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": by,
                                             "uid": format!("ReplicaSet-{by}"), "controller": true }] },
         "spec": { "nodeName": "n1" }, "status": { "phase": phase },
     });
-    PodWithReadiness { pod: pod(&json.to_string()).unwrap(), is_ready: name.ends_with('a') }
+    PodView { is_ready: name.ends_with('a'), ..PodView::read(&json.to_string()).unwrap() }
 }
 
 /// Deployment web with two pods and one that ended, Deployment and StatefulSet db, a pod called like a Deployment.

@@ -18,7 +18,7 @@ mod waiting_pods;
 
 pub(crate) use filter::ReservationFilter;
 pub(crate) use owners::{top_of, top_of_pod};
-pub(crate) use read::{NodeSelection, PodSelection, ReservationView, local_time, no_node, read};
+pub(crate) use read::{NodeSelection, PodSelection, ReservationView, no_node, read};
 pub(crate) use resolve::{ReservationArg, find, matching, parse_arg};
 pub(crate) use waiting_pods::{WaitingPod, waiting_pods};
 

@@ -3,10 +3,11 @@
 //! The first request reads the newest state. The others ask for a state that is not older (`resourceVersion`), which the server
 //! answers from its cache.
 
-use super::read::{LIVE, NODES, PARALLEL, PODS, no_node};
+use super::read::no_node;
 use crate::api::{self as calls, ApiError, ApiResponse, JSON};
 use crate::connect::Session;
 use crate::error::Failure;
+use crate::reader::{LIVE, NODES, PARALLEL, PODS, on_node};
 use common::api;
 use common::api::list::page;
 use common::model::chain::chain;
@@ -54,7 +55,7 @@ pub(super) async fn pods(session: &Session, names: &[String]) -> Result<Vec<Pod>
 
 /// The pods on one node, which fit into one page, and the version of the list.
 async fn pods_on(session: &Session, node: &str, version: &str) -> Result<(Vec<Pod>, String), ApiError> {
-    let path = format!("{PODS}?fieldSelector=spec.nodeName%3D{node}%2C{LIVE}&");
+    let path = format!("{PODS}?{}%2C{LIVE}&", on_node(node));
     let answer = not_older(session, &path, version, "&resourceVersionMatch=NotOlderThan").await?;
     let page = page(&answer.text).map_err(|error| ApiError::Broken(chain(&error)))?;
     let pods = page.items.iter().map(|json| api::pod::pod(json)).collect::<Result<_, _>>();

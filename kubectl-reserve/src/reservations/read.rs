@@ -3,30 +3,23 @@
 
 use super::{owners, per_node};
 use crate::api::{self as calls, ApiError, JSON, ListMeta, METADATA};
+use crate::clock::local_time;
 use crate::cluster_data::ClusterData;
 use crate::connect::Session;
 use crate::error::Failure;
-use common::api::{self, DecodeError, names};
+use crate::reader::{LIVE, NODES, PODS, list, readable, with_labels};
+use common::api::{self, names};
 use common::cluster::{Cluster, Event, Snapshot, WatchEvent};
 use common::model::chain::chain;
 use common::model::{Node, Pod, PodKey};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-/// The number of requests that are sent in parallel.
-pub(super) const PARALLEL: usize = 16;
-
 /// Up to so many nodes are always read one by one.
 const FEW: usize = 32;
 
 /// More nodes than this are not read one by one, if they were selected by labels.
 const SELECTED_MAX: usize = 200;
-
-pub(super) const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
-
-pub(super) const NODES: &str = "/api/v1/nodes";
-
-pub(super) const PODS: &str = "/api/v1/pods";
 
 /// Which nodes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +39,7 @@ impl NodeSelection {
     fn query(&self) -> String {
         match self {
             Self::Labelled(selector) | Self::ReservedWith(selector) if !selector.is_empty() => {
-                format!("labelSelector={}", escaped(selector))
+                with_labels(selector)
             }
             _ => String::new(),
         }
@@ -110,23 +103,21 @@ pub(crate) async fn read(
     let now = selected.at.or(at).unwrap_or_else(local_time);
     let mut cluster = Cluster::default();
     cluster.apply(Event::Nodes(WatchEvent::Relisted(nodes)));
-    let (mut live, mut has_pods) = match pods {
-        Ok(live) => (live, true),
-        Err(error) if error.code() == Some(403) && pod_selection == PodSelection::IfAllowed => {
-            (Vec::new(), false)
-        }
-        Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
+    let live = match pod_selection {
+        PodSelection::IfAllowed => readable(pods),
+        PodSelection::OnNodes | PodSelection::AndWaiting => pods.map(Some),
     };
+    let live = live.map_err(no_pods)?;
+    let (mut has_pods, mut live) = (live.is_some(), live.unwrap_or_default());
     let mut waiting = Vec::new();
     if pod_selection == PodSelection::AndWaiting {
         let query = format!("fieldSelector=spec.nodeName%3D%2C{LIVE}");
-        match list(session, PODS, &query, api::pod::pod).await {
-            Ok((pods, _)) => {
+        match readable(list(session, PODS, &query, JSON, api::pod::pod).await).map_err(no_pods)? {
+            Some((pods, _)) => {
                 waiting.extend(pods.iter().filter(|pod| pod.is_waiting()).map(|pod| pod.key.clone()));
                 live.extend(pods);
             }
-            Err(error) if error.code() == Some(403) => has_pods = false,
-            Err(error) => return Err(error.into_failure("list pods", "get,list pods (all namespaces)")),
+            None => has_pods = false,
         }
     }
     cluster.apply(Event::Pods(WatchEvent::Relisted(live)));
@@ -151,7 +142,7 @@ struct SelectedNodes {
 async fn select(session: &Session, selection: &NodeSelection) -> Result<SelectedNodes, Failure> {
     match selection {
         NodeSelection::Labelled(selector) => {
-            let listed = list(session, NODES, &selection.query(), api::node::node).await;
+            let listed = list(session, NODES, &selection.query(), JSON, api::node::node).await;
             let (nodes, ListMeta { at, version }) = listed.map_err(refused)?;
             let all = if selector.is_empty() { nodes.len() } else { SELECTED_MAX * 10 };
             let names = nodes.iter().map(|node| node.name.to_string()).collect();
@@ -170,6 +161,10 @@ async fn select(session: &Session, selection: &NodeSelection) -> Result<Selected
     }
 }
 
+fn no_pods(error: ApiError) -> Failure {
+    error.into_failure("list pods", "get,list pods (all namespaces)")
+}
+
 fn refused(error: ApiError) -> Failure {
     error.into_failure("list nodes", "get,list nodes (cluster scope)")
 }
@@ -184,7 +179,7 @@ async fn nodes(
         let are_typed = matches!(selection, NodeSelection::Named(_));
         return per_node::nodes(session, &selected.names, are_typed, &selected.version).await;
     }
-    let listed = list(session, NODES, &selection.query(), api::node::node).await;
+    let listed = list(session, NODES, &selection.query(), JSON, api::node::node).await;
     let (mut nodes, ListMeta { at, .. }) = listed.map_err(refused)?;
     let wanted: BTreeSet<&str> = selected.names.iter().map(String::as_str).collect();
     nodes.retain(|node| wanted.contains(node.name.as_str()));
@@ -219,7 +214,7 @@ async fn pods(session: &Session, selected: &SelectedNodes) -> Result<Vec<Pod>, A
         return per_node::pods(session, &selected.names).await;
     }
     let query = format!("fieldSelector=spec.nodeName%21%3D%2C{LIVE}");
-    Ok(list(session, PODS, &query, api::pod::pod).await?.0)
+    Ok(list(session, PODS, &query, JSON, api::pod::pod).await?.0)
 }
 
 impl SelectedNodes {
@@ -227,34 +222,4 @@ impl SelectedNodes {
     fn are_few(&self) -> bool {
         self.names.len() <= FEW || self.names.len() <= self.all / 10
     }
-}
-
-async fn list<T>(
-    session: &Session,
-    path: &str,
-    query: &str,
-    decode: fn(&str) -> Result<T, DecodeError>,
-) -> Result<(Vec<T>, ListMeta), ApiError> {
-    let mut live = Vec::new();
-    let each = |json: &str| {
-        live.push(decode(json).map_err(|error| chain(&error))?);
-        Ok(())
-    };
-    let listed = calls::list(session, path, query, JSON, each).await?;
-    Ok((live, listed))
-}
-
-/// Percent-encodes text for a query.
-fn escaped(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let escape = |byte: u8| {
-        if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    text.bytes().map(escape).collect()
-}
-
-/// The local time, for a server without a `Date` header. A real API server sends one.
-#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
-pub(crate) fn local_time() -> Timestamp {
-    Timestamp::now()
 }

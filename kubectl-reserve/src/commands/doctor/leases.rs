@@ -3,6 +3,7 @@
 use crate::api::{self, METADATA};
 use crate::connect::Session;
 use crate::error::Failure;
+use crate::reader::readable;
 use crate::render::doctor::Check;
 use crate::replicas::{LEASES, selector};
 use common::api::names;
@@ -30,11 +31,11 @@ pub(super) async fn look(session: &Session) -> Result<Option<Vec<Lease>>, Failur
         }
         Ok(())
     };
-    match api::list(session, &format!("{LEASES}/leases"), &selector(), METADATA, each).await {
-        Ok(_) => Ok(Some(found)),
-        Err(error) if error.code() == Some(403) => Ok(None),
-        Err(error) => Err(error.into_failure("list leases", "list leases.coordination.k8s.io")),
-    }
+    let listed = api::list(session, &format!("{LEASES}/leases"), &selector(), METADATA, each).await;
+    let listed = readable(listed);
+    let listed =
+        listed.map_err(|error| error.into_failure("list leases", "list leases.coordination.k8s.io"))?;
+    Ok(listed.map(|_| found))
 }
 
 /// The checks of these Leases.

@@ -8,12 +8,14 @@ mod machine;
 mod running;
 
 use super::{Context, status};
-use crate::api::{self, ApiError, METADATA};
+use crate::api::{self, METADATA};
 use crate::cli::{self, Connection};
+use crate::clock::local_time;
 use crate::connect::{Session, connect};
 use crate::error::{Exit, Failure};
 use crate::manifests::{self, InstallOptions};
 use crate::print::print;
+use crate::reader::{existing, readable};
 use crate::render::doctor::{Check, DoctorReport, Level};
 use crate::render::status::StatusReport;
 use crate::ui::Ui;
@@ -112,11 +114,8 @@ async fn metadata(session: &Session, path: &str, mut each: impl FnMut(MetaWire))
         each(metadata);
         Ok(())
     };
-    match api::list(session, path, "", METADATA, read).await {
-        Ok(_) => Ok(()),
-        Err(ApiError::Refused(refused)) if matches!(refused.code, 403 | 404) => Ok(()),
-        Err(error) => Err(error.into_failure("list", path)),
-    }
+    let listed = readable(existing(api::list(session, path, "", METADATA, read).await));
+    listed.map(drop).map_err(|error| error.into_failure("list", path))
 }
 
 async fn nodes(session: &Session) -> Result<Vec<(String, BTreeMap<String, String>)>, Failure> {
@@ -134,12 +133,4 @@ async fn autoscalers(session: &Session) -> Result<Vec<String>, Failure> {
     })
     .await?;
     Ok(all)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command is the outermost layer, and compares its clock here"
-)]
-fn local_time() -> Timestamp {
-    Timestamp::now()
 }

@@ -1,15 +1,13 @@
 //! Which pods a drain moves, and to which node each of them goes.
 
 use super::cannot;
-use crate::api::{self as calls, JSON};
 use crate::cli::Drain;
 use crate::cluster_data::{self, ClusterData};
 use crate::commands::Context;
-use crate::commands::recreate::{PodWithJson, pod_with_json};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::flow::places::{Place, places};
-use crate::names::escaped;
+use crate::reader::{self, PODS, PodView, with_labels};
 use crate::render::table::table;
 use crate::ui::printer;
 use common::cluster::Enforcement;
@@ -92,22 +90,17 @@ impl DrainPlan {
 }
 
 /// The pods on the node.
-async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<PodWithJson>, Failure> {
-    let mut query = format!("fieldSelector=spec.nodeName%3D{node}");
+async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<PodView>, Failure> {
+    let mut query = reader::on_node(node);
     if !selector.is_empty() {
-        query += &format!("&labelSelector={}", escaped(selector));
+        query += &format!("&{}", with_labels(selector));
     }
-    let mut pods = Vec::new();
-    let listed = calls::list(session, "/api/v1/pods", &query, JSON, |json| {
-        pods.push(pod_with_json(json)?);
-        Ok(())
-    });
-    listed.await.map_err(|error| error.into_failure("list pods", "list pods in all namespaces"))?;
-    Ok(pods)
+    let listed = reader::pods(session, PODS, &query).await;
+    listed.map_err(|error| error.into_failure("list pods", "list pods in all namespaces"))
 }
 
 /// The pods that must be moved. Fails if that is not safe.
-fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodWithJson>) -> Result<Vec<Pod>, Failure> {
+fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodView>) -> Result<Vec<Pod>, Failure> {
     let (mut leaving, mut of_sets, mut local, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for sent in there {
         let (pod, name) = (&sent.pod, sent.pod.key.to_string());
@@ -118,7 +111,7 @@ fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodWithJson>) -> Re
             of_sets.push(name);
             continue;
         }
-        if sent.has_empty_dir() {
+        if !sent.empty_dirs.is_empty() {
             local.push(name.clone());
         }
         if pod.controller.is_none() {

@@ -7,7 +7,8 @@ use crate::cluster_data::ClusterData;
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifest;
-use crate::names::{self, NamespaceObjects, PodOrWorkload, PodWithReadiness};
+use crate::names::{self, NamespaceObjects, PodOrWorkload};
+use crate::reader::{PodView, pod_path};
 use crate::selector;
 use common::model::PodKey;
 use common::model::owner::Workload;
@@ -78,10 +79,8 @@ pub(super) async fn find(args: &Explain, session: &Session) -> Result<Subject, F
     for asked in names::parse_args(&args.names)? {
         let target = names::find(session, namespace, &asked).await?;
         if let PodOrWorkload::Pod(found) = &target {
-            let key = &found.pod.key;
-            let path = format!("/api/v1/namespaces/{}/pods/{}", key.namespace, key.name);
             // If the pod is gone meanwhile, it is explained without its JSON.
-            if let Ok(answer) = calls::get(session, &path, JSON).await {
+            if let Ok(answer) = calls::get(session, &pod_path(&found.key), JSON).await {
                 subject.sources.push(answer.text);
             }
         }
@@ -153,7 +152,7 @@ fn namespace_objects(data: &ClusterData) -> NamespaceObjects {
     let pods = data.cluster.pods().filter(|pod| is_here(&pod.key.namespace));
     let workloads = data.cluster.owners().iter().filter(|workload| is_here(&workload.namespace));
     NamespaceObjects {
-        pods: pods.map(|pod| PodWithReadiness { pod: (**pod).clone(), is_ready: false }).collect(),
+        pods: pods.map(|pod| PodView::from((**pod).clone())).collect(),
         workloads: workloads.cloned().collect(),
         unreadable: Vec::new(),
     }

@@ -204,7 +204,7 @@ async fn finish(
 
 async fn has_certificates(session: &Session, namespace: &str) -> bool {
     let path = format!("/api/v1/namespaces/{namespace}/secrets/reserve-extender");
-    match objects::optional(objects::get(session, &path).await) {
+    match crate::reader::existing(objects::get(session, &path).await) {
         Ok(None) => {
             printer::warn(&format!(
                 "the Secret {namespace}/reserve-extender is not there: the replicas start when it is. It has tls.crt \

@@ -7,6 +7,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::flow::recreate::{Answer, StopReason};
 use crate::platform;
+use crate::reader::pods_in;
 use crate::ui::embedded::state_folder;
 use common::api::names::{KEEP, SEAT_STAMP};
 use http::Method;
@@ -73,7 +74,8 @@ pub(super) fn back_up(target: &TargetPod) -> Result<PathBuf, Failure> {
     let folder = folder.join("kubectl-reserve").join("backup");
     let key = &target.pod.key;
     let path = folder.join(format!("{}-{}-{}.yaml", key.namespace, key.name, target.pod.uid));
-    let text = serde_saphyr::to_string(&manifest(&target.json)).map_err(Failure::new)?;
+    let json = serde_json::from_str(&target.source).map_err(Failure::new)?;
+    let text = serde_saphyr::to_string(&manifest(&json)).map_err(Failure::new)?;
     let written = std::fs::create_dir_all(&folder).and_then(|()| platform::write_private(&path, &text));
     written.map_err(|error| Failure::new(format!("back up the manifest to {}: {error}", path.display())))?;
     Ok(path)
@@ -81,8 +83,11 @@ pub(super) fn back_up(target: &TargetPod) -> Result<PathBuf, Failure> {
 
 /// Creates the replacement.
 pub(super) async fn create(session: &Session, target: &TargetPod) -> Answer {
-    let path = format!("/api/v1/namespaces/{}/pods", target.pod.key.namespace);
-    let body = manifest(&target.json).to_string();
+    let path = pods_in(&target.pod.key.namespace);
+    let body = match serde_json::from_str(&target.source) {
+        Ok(json) => manifest(&json).to_string(),
+        Err(error) => return Answer::Failed(StopReason::Failed(error.to_string())),
+    };
     match calls::write(session, Method::POST, &path, JSON, body).await {
         Ok(_) => Answer::Created,
         Err(ApiError::Broken(why)) => Answer::Lost(why),

@@ -36,7 +36,7 @@ pub(super) fn refusal(target: &TargetPod, flags: &Recreate, ui: &Ui) -> Option<F
             "{name} belongs to a StatefulSet: without grace two pods of that name could run at once"
         ));
     }
-    if !target.empty_dirs().is_empty() && !flags.delete_emptydir_data {
+    if !target.pod.empty_dirs.is_empty() && !flags.delete_emptydir_data {
         return unsafe_(format!(
             "cannot delete Pods with local storage (use --delete-emptydir-data to override): {}",
             pod.key
@@ -70,7 +70,7 @@ pub(super) fn notes(target: &TargetPod) -> Vec<String> {
     if target.is_of(OwnerKind::Job) {
         notes.push(format!(
             "the Job may count it as failed (backoffLimit {}), unless its podFailurePolicy ignores DisruptionTarget",
-            target.chain.backoff_limit.unwrap_or(6)
+            target.chain.iter().find_map(|view| view.backoff_limit).unwrap_or(6)
         ));
     }
     notes

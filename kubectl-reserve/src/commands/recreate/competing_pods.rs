@@ -1,8 +1,9 @@
 //! The competing pods: Pending pods of other owners that would fit on the node if the pod were gone.
 
 use super::target::TargetPod;
-use crate::api::{self as calls, ApiError, JSON};
+use crate::api::{ApiError, JSON};
 use crate::connect::Session;
+use crate::reader::{PODS, list, on_node, readable};
 use crate::render::recreate::CompetingPod;
 use crate::replicas::Replicas;
 use common::api;
@@ -22,12 +23,10 @@ pub(super) async fn competing_pods(
     replicas: &Replicas,
 ) -> Result<Option<Vec<CompetingPod>>, ApiError> {
     let Some(node) = &target.node else { return Ok(None) };
-    let on_node = format!("fieldSelector=spec.nodeName%3D{}", target.node_name());
-    let (Some(there), Some(waiting)) = (pods(session, &on_node).await?, pods(session, WAITING).await?) else {
-        return Ok(None);
-    };
-    let waiting: Vec<Pod> = waiting.into_iter().filter(Pod::is_waiting).collect();
-    let mut cluster = target.chain.cluster();
+    let Some(there) = pods(session, &on_node(target.node_name())).await? else { return Ok(None) };
+    let Some(mut waiting) = pods(session, WAITING).await? else { return Ok(None) };
+    waiting.retain(Pod::is_waiting);
+    let mut cluster = target.owners.cluster();
     cluster
         .apply(Event::Pods(WatchEvent::Relisted(there.into_iter().chain(waiting.iter().cloned()).collect())));
     cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node.clone()])));
@@ -68,14 +67,6 @@ fn competing_pod(pod: &Pod, enforces: bool) -> CompetingPod {
 
 /// Pods of all namespaces; `None` if the caller may not list them.
 async fn pods(session: &Session, query: &str) -> Result<Option<Vec<Pod>>, ApiError> {
-    let mut found = Vec::new();
-    let each = |json: &str| {
-        found.push(api::pod::pod(json).map_err(|error| error.to_string())?);
-        Ok(())
-    };
-    match calls::list(session, "/api/v1/pods", query, JSON, each).await {
-        Ok(_) => Ok(Some(found)),
-        Err(error) if error.code() == Some(403) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let listed = readable(list(session, PODS, query, JSON, api::pod::pod).await)?;
+    Ok(listed.map(|(pods, _)| pods))
 }

@@ -1,13 +1,15 @@
 //! Drives a recreation to its end: carries out the requests of the flow, reports its events, and handles Ctrl-C.
 
-use super::executor::Executor;
 use crate::error::Failure;
 use crate::flow::recreate::{
-    Answer, NextAction, ProgressEvent, Recreation, RecreationOutcome, Request, StepOutput,
+    Answer, KeepMethod, NextAction, ProgressEvent, Recreation, RecreationOutcome, Request, StepOutput, Terms,
 };
 use crate::ui::signal::StopRequests;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// After this time a request counts as lost.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// The outcome of a recreation, and how long it took.
 pub(super) struct DriveResult {
@@ -24,21 +26,25 @@ enum RequestEnd {
     AnswerAndInterrupt(Answer),
 }
 
-/// Drives the flow to its end. `report` is called with each event and the time since the beginning.
+/// Drives the flow to its end. `carry_out` gets each request, and how the room is kept, which the flow decides. `report` is called
+/// with each event and the time since the beginning.
 pub(super) async fn drive(
-    executor: &mut Executor<'_>,
+    terms: Terms,
+    mut carry_out: impl AsyncFnMut(Request, KeepMethod) -> Answer,
     mut report: impl FnMut(&ProgressEvent, Duration),
 ) -> Result<DriveResult, Failure> {
     let mut stops = StopRequests::listen()?;
     let begun = Instant::now();
-    let (mut flow, mut next) = Recreation::begin(executor.terms.clone());
+    let (mut flow, mut next) = Recreation::begin(terms);
     loop {
         next.events.iter().for_each(|event| report(event, begun.elapsed()));
         let (request, after) = match next.action {
             NextAction::Stop(outcome) => return Ok(DriveResult { outcome, took: begun.elapsed() }),
             NextAction::Do { request, after } => (request, after),
         };
-        next = match make_request(executor, request, after, &mut stops).await {
+        let is_write = matches!(request, Request::Reserve | Request::Evict | Request::Create);
+        let answer = in_time(carry_out(request, flow.keep_method()));
+        next = match make_request(answer, is_write, after, &mut stops).await {
             RequestEnd::Answer(answer) => flow.step(answer, begun.elapsed()),
             RequestEnd::Interrupted => flow.interrupt(),
             RequestEnd::AnswerAndInterrupt(answer) => {
@@ -59,9 +65,15 @@ fn answer_then_interrupt(flow: &mut Recreation, answer: Answer, at: Duration) ->
     next
 }
 
+/// The answer; after `ANSWER_MAX` it counts as lost, even if `--request-timeout` is longer or unset.
+async fn in_time(answer: impl Future<Output = Answer>) -> Answer {
+    let lost = |_| Answer::Lost(format!("no answer in {} s", ANSWER_MAX.as_secs()));
+    tokio::time::timeout(ANSWER_MAX, answer).await.unwrap_or_else(lost)
+}
+
 async fn make_request(
-    executor: &mut Executor<'_>,
-    request: Request,
+    answer: impl Future<Output = Answer>,
+    is_write: bool,
     after: Duration,
     stops: &mut StopRequests,
 ) -> RequestEnd {
@@ -70,8 +82,6 @@ async fn make_request(
         _ = stops.next() => return RequestEnd::Interrupted,
         () = tokio::time::sleep(after) => {}
     }
-    let is_write = matches!(request, Request::Reserve | Request::Evict | Request::Create);
-    let answer = executor.carry_out(request);
     tokio::pin!(answer);
     let mut is_stopping = false;
     loop {

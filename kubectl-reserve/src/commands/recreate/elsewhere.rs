@@ -1,7 +1,7 @@
 //! Reservations on another node than the pod's own: `drain` makes them for all pods before it evicts any.
 
-use super::executor;
 use super::keep;
+use super::look::is_reserved;
 use super::prepare::RecreationTask;
 use crate::api::{self as calls, JSON};
 use crate::commands::Context;
@@ -9,11 +9,11 @@ use crate::error::{Exit, Failure};
 use crate::flow::keep::exchange_patch;
 use crate::flow::recreate::{Answer, KeepMethod, StopReason};
 use crate::node_patch::{DryRun, rewrite};
+use crate::reader::{NODES, PODS, get, list, on_node};
 use common::api;
 use common::api::reservation::patch::ObservedNode;
-use common::model::{Reservation, ReservationId};
+use common::model::{Node, Reservation, ReservationId};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 impl RecreationTask {
     /// Changes the task so that room is reserved on the node called `to`.
@@ -25,7 +25,7 @@ impl RecreationTask {
                 .exit(Exit::Forbidden));
         }
         let node = read(context, to).await?;
-        self.other_node_uid = Some(node["metadata"]["uid"].as_str().unwrap_or_default().to_owned());
+        self.other_node_uid = Some(node.uid.to_string());
         self.terms.node = to.to_owned();
         self.terms.is_own_node = false;
         self.plan.to = Some(to.to_owned());
@@ -91,7 +91,7 @@ pub(crate) async fn take_over(
     }
     // If it cannot be written, the caller looks for another node.
     let plan = |seen: &ObservedNode<'_>| {
-        Ok(exchange_patch(seen, &left.node_uid, &left.reservation, wanted).ok().flatten())
+        Ok::<_, Failure>(exchange_patch(seen, &left.node_uid, &left.reservation, wanted).ok().flatten())
     };
     rewrite(&context.session, &left.node, DryRun::None, plan).await?;
     task.is_kept(context).await
@@ -100,30 +100,24 @@ pub(crate) async fn take_over(
 /// Whether the node has the reservation, and no pod has taken it.
 async fn is_kept(context: &Context, on: &str, id: Option<&ReservationId>) -> Result<bool, Failure> {
     let node = read(context, on).await?;
+    let pods = list(&context.session, PODS, &on_node(on), JSON, api::pod::pod).await;
+    let (pods, _) = pods.map_err(|error| error.into_failure("list pods", "list pods"))?;
     let seat = id.map(ToString::to_string);
-    let query = format!("fieldSelector=spec.nodeName%3D{on}");
-    let mut is_taken = false;
-    let listed = calls::list(&context.session, "/api/v1/pods", &query, JSON, |json| {
-        let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
-        // Another pod of the same owner has taken the seat.
-        is_taken |= seat.is_some() && pod.stamp.as_deref() == seat.as_deref();
-        Ok(())
-    });
-    listed.await.map_err(|error| error.into_failure("list pods", "list pods"))?;
-    Ok(super::look::is_reserved(&node, id) && !is_taken)
+    // Another pod of the same owner may have taken the seat.
+    let is_taken = seat.is_some_and(|seat| pods.iter().any(|pod| pod.stamp.as_deref() == Some(&*seat)));
+    Ok(is_reserved(&node, id) && !is_taken)
 }
 
-async fn read(context: &Context, node: &str) -> Result<Value, Failure> {
-    let answer = calls::get(&context.session, &format!("/api/v1/nodes/{node}"), JSON).await;
-    let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes"))?;
-    serde_json::from_str(&answer.text).map_err(Failure::new)
+async fn read(context: &Context, node: &str) -> Result<Node, Failure> {
+    let found = get(&context.session, &format!("{NODES}/{node}"), api::node::node).await;
+    Ok(found.map_err(|error| error.into_failure("read the node", "get nodes"))?.0)
 }
 
 /// Writes the reservation of the task.
 pub(crate) async fn reserve(context: &Context, task: &RecreationTask) -> Result<(), Failure> {
-    let executor = executor(context, task);
-    let Some(wanted) = &executor.reservation else { return Ok(()) };
-    match keep::reserve(executor.session, &executor.node, &executor.node_uid, wanted, DryRun::None).await {
+    let Some(wanted) = &task.reservation else { return Ok(()) };
+    let (session, node) = (&context.session, &task.terms.node);
+    match keep::reserve(session, node, &task.node_uid(), wanted, DryRun::None).await {
         Answer::Reserved { .. } => Ok(()),
         Answer::Failed(StopReason::Forbidden { message, needs }) => Err(Failure::new(message)
             .hint(format!("ask an administrator for: {needs}"))
@@ -146,8 +140,6 @@ pub(crate) async fn keep_alive(context: &Context, task: &RecreationTask) -> Resu
 
 /// Releases the reservation. Returns whether that succeeded.
 pub(crate) async fn release(context: &Context, task: &RecreationTask) -> bool {
-    let Some(reservation) = &task.reservation else { return true };
-    let request = reservation.record().map(|record| record.request.clone()).unwrap_or_default();
-    let answer = keep::release(&context.session, &task.terms.node, &reservation.id, &request).await;
-    answer == Answer::Released
+    let Some(ours) = &task.reservation else { return true };
+    keep::release(&context.session, &task.terms.node, ours).await == Answer::Released
 }

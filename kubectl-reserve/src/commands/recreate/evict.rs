@@ -7,6 +7,7 @@ use crate::api::{self as calls, ApiError, ErrorStatus, JSON};
 use crate::connect::Session;
 use crate::flow::budget::{BlockedEviction, PermanentReason};
 use crate::flow::recreate::{Answer, Refusal, StopReason};
+use crate::reader::pod_path;
 use http::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -42,7 +43,7 @@ pub(super) async fn evict(
 fn request(target: &TargetPod, removal: Removal) -> (String, Method, Value) {
     let (key, uid) = (&target.pod.key, target.pod.uid.to_string());
     let options = json!({ "gracePeriodSeconds": removal.grace, "preconditions": { "uid": uid } });
-    let path = super::owners::pod_path(key);
+    let path = pod_path(key);
     if removal.ignores_budgets {
         let mut body = json!({ "apiVersion": "v1", "kind": "DeleteOptions" });
         body["gracePeriodSeconds"] = options["gracePeriodSeconds"].clone();

@@ -1,110 +1,93 @@
 //! Carries out the requests of `flow::recreate`, one at a time. Entry point: `Executor::carry_out`.
 
-use super::evict::{Removal, evict};
+use super::evict::evict;
 use super::keep_annotation::{self, KeepRequest};
+use super::look::{Lookup, controller_kind, look};
+use super::prepare::RecreationTask;
 use super::target::TargetPod;
-use super::{bare, keep, look, recheck};
+use super::{bare, keep, recheck};
 use crate::api::ApiError;
 use crate::connect::Session;
-use crate::flow::recreate::{Answer, KeepMethod, Request, StopReason, Terms};
+use crate::flow::recreate::{Answer, KeepMethod, Request, StopReason};
 use crate::node_patch::DryRun;
 use crate::replicas;
 use common::cluster::{Acknowledgement, acknowledgement};
-use common::model::{Reservation, ReservationId};
-use std::time::Duration;
-
-/// After this time a request counts as lost.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// Everything that is needed to carry out the requests for one pod.
 pub(super) struct Executor<'a> {
     pub(super) session: &'a Session,
+    pub(super) task: &'a RecreationTask,
     pub(super) target: &'a TargetPod,
-    pub(super) terms: Terms,
-    /// The node where room is kept.
-    pub(super) node: String,
-    /// Its UID, if it could be read.
-    pub(super) node_uid: String,
-    /// The reservation to write.
-    pub(super) reservation: Option<Reservation>,
-    pub(super) id: Option<ReservationId>,
-    pub(super) removal: Removal,
-    /// For how long the room is kept.
-    pub(super) life: Duration,
     /// The annotation `reserve/keep` of this run, if it was written.
     pub(super) keep_request: KeepRequest,
-    /// How the room is kept. It changes to `KeepAnnotation` if the caller may not write to the node.
-    pub(super) keep_method: KeepMethod,
+    lookup: Lookup,
 }
 
-impl Executor<'_> {
-    /// Carries out one request.
-    pub(super) async fn carry_out(&mut self, request: Request) -> Answer {
-        // This limit holds even if `--request-timeout` is longer or unset.
-        match tokio::time::timeout(ANSWER_MAX, self.try_out(request)).await {
-            Ok(answer) => answer,
-            Err(_) => Answer::Lost(format!("no answer in {} s", ANSWER_MAX.as_secs())),
-        }
+impl<'a> Executor<'a> {
+    pub(super) fn new(session: &'a Session, task: &'a RecreationTask) -> Self {
+        let (target, terms) = (&task.target, &task.terms);
+        let lookup = Lookup {
+            key: target.pod.key.clone(),
+            uid: target.pod.uid.clone(),
+            controller: controller_kind(&target.pod),
+            selector: target.selector().filter(|_| terms.same_name.is_none()).map(str::to_owned),
+            node: terms.node.clone(),
+            id: task.reservation.as_ref().map(|reservation| reservation.id.clone()),
+        };
+        Self { session, task, target, keep_request: KeepRequest::default(), lookup }
     }
 
-    async fn try_out(&mut self, request: Request) -> Answer {
+    /// Carries out one request.
+    pub(super) async fn carry_out(&mut self, request: Request, keep_method: KeepMethod) -> Answer {
         let (session, target) = (self.session, self.target);
         match request {
-            Request::DryRunEvict => evict(session, target, self.removal, true).await,
-            Request::Evict => evict(session, target, self.removal, false).await,
-            Request::Reserve => self.reserve().await,
-            Request::Acknowledged { version } => self.acknowledged(version).await,
-            Request::Recheck => match recheck::recheck(self, self.keep_method).await {
+            Request::DryRunEvict => evict(session, target, self.task.removal, true).await,
+            Request::Evict => evict(session, target, self.task.removal, false).await,
+            Request::Reserve => self.reserve(keep_method).await,
+            Request::Acknowledged { version } => self.acknowledged(version, keep_method).await,
+            Request::Recheck => match recheck::recheck(self, keep_method).await {
                 Ok(seen) => Answer::Rechecked(seen),
                 Err(error) => no_answer(error, "read the node and its pods", "get nodes, list pods"),
             },
-            Request::Look => match look::observe(self).await {
-                Ok(observation) => Answer::Observation(Box::new(observation)),
-                Err(error) => no_answer(error, "read the pods", "get and list pods"),
-            },
+            Request::Look => look(session, &self.lookup).await,
             Request::Create => bare::create(session, target).await,
-            Request::TakeBack => match recheck::needed(session, target, self.keep_method).await {
+            Request::TakeBack => match recheck::needed(session, target, keep_method).await {
                 Ok(true) => Answer::Needed,
-                Ok(false) => self.release().await,
+                Ok(false) => self.release(keep_method).await,
                 Err(error) => no_answer(error, "read the pod", "get pods"),
             },
-            Request::Release => self.release().await,
+            Request::Release => self.release(keep_method).await,
         }
     }
 
-    async fn reserve(&mut self) -> Answer {
-        if self.keep_method == KeepMethod::KeepAnnotation {
+    async fn reserve(&mut self, keep_method: KeepMethod) -> Answer {
+        let (session, task) = (self.session, self.task);
+        if keep_method == KeepMethod::KeepAnnotation {
             // `keep_request` is changed before the write, so that it can be taken back even if the write has no answer.
-            return keep_annotation::write(self.session, self.target, &mut self.keep_request, self.life)
-                .await;
+            return keep_annotation::write(session, self.target, &mut self.keep_request, task.life).await;
         }
-        let Some(wanted) = &self.reservation else { return nothing_to_reserve() };
-        let answer = keep::reserve(self.session, &self.node, &self.node_uid, wanted, DryRun::None).await;
-        match answer {
+        let Some(wanted) = &task.reservation else { return nothing_to_reserve() };
+        match keep::reserve(session, &task.terms.node, &task.node_uid(), wanted, DryRun::None).await {
             // A caller who may not write to nodes can write `reserve/keep` to the pod.
-            Answer::Failed(StopReason::Forbidden { .. }) if self.terms.is_own_node => {
-                self.keep_method = KeepMethod::KeepAnnotation;
-                Answer::MayNotReserve
-            }
+            Answer::Failed(StopReason::Forbidden { .. }) if task.terms.is_own_node => Answer::MayNotReserve,
             answer => answer,
         }
     }
 
-    async fn release(&mut self) -> Answer {
-        match (self.keep_method, &self.id, &self.reservation) {
-            (KeepMethod::KeepAnnotation, ..) => {
+    async fn release(&mut self, keep_method: KeepMethod) -> Answer {
+        match (keep_method, &self.task.reservation) {
+            (KeepMethod::KeepAnnotation, _) => {
                 keep_annotation::remove(self.session, self.target, &mut self.keep_request).await
             }
-            (KeepMethod::Reservation, Some(id), Some(reservation)) => {
-                let request = reservation.record().map(|record| record.request.clone()).unwrap_or_default();
-                keep::release(self.session, &self.node, id, &request).await
+            (KeepMethod::Reservation, Some(ours)) => {
+                keep::release(self.session, &self.task.terms.node, ours).await
             }
             _ => Answer::Released,
         }
     }
 
-    async fn acknowledged(&self, version: u64) -> Answer {
-        if self.keep_method == KeepMethod::KeepAnnotation {
+    async fn acknowledged(&self, version: u64, keep_method: KeepMethod) -> Answer {
+        if keep_method == KeepMethod::KeepAnnotation {
             return keep_annotation::read_answer(self.session, self.target, &self.keep_request).await;
         }
         match replicas::read(self.session).await {
@@ -122,11 +105,6 @@ impl Executor<'_> {
             Err(error) => no_answer(error, "read the daemon's Leases", "list leases"),
         }
     }
-
-    /// The name of the replacement, if it is known.
-    pub(super) fn terms_same_name(&self) -> Option<&str> {
-        self.terms.same_name.as_deref()
-    }
 }
 
 fn nothing_to_reserve() -> Answer {
@@ -134,7 +112,7 @@ fn nothing_to_reserve() -> Answer {
 }
 
 /// The answer for a failed read: refused by the server, or without a response.
-fn no_answer(error: ApiError, what: &str, needs: &str) -> Answer {
+pub(super) fn no_answer(error: ApiError, what: &str, needs: &str) -> Answer {
     match error {
         ApiError::Broken(why) => Answer::Lost(why),
         ApiError::Refused(refused) if refused.code == 403 => {

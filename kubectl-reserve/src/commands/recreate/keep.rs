@@ -19,32 +19,23 @@ pub(super) async fn reserve(
     wanted: &Reservation,
     dry_run: DryRun,
 ) -> Answer {
-    let mut refusal = None;
-    let mut until = wanted.expires();
-    let written = rewrite(session, node, dry_run, |seen| match reserve_patch(seen, node_uid, wanted) {
-        Ok((patch, end)) => {
-            until = Some(end);
-            Ok(patch)
-        }
-        Err(why) => {
-            refusal = Some(why);
-            Err(Failure::new("it cannot be written"))
-        }
+    let mut until = None;
+    let written = rewrite(session, node, dry_run, |seen| {
+        let (patch, end) = reserve_patch(seen, node_uid, wanted)?;
+        until = Some(end);
+        Ok(patch)
     });
-    match (written.await, refusal) {
-        (_, Some(why)) => Answer::Failed(why),
-        (Ok(written), None) => Answer::Reserved { version: written.version, until },
-        (Err(failure), None) => failed(failure),
+    match written.await {
+        Ok(written) => Answer::Reserved { version: written.version, until },
+        Err(why) => Answer::Failed(why),
     }
 }
 
-/// Removes the reservation, unless it has another request id by now.
-pub(super) async fn release(session: &Session, node: &str, id: &ReservationId, request: &str) -> Answer {
-    let written = rewrite(session, node, DryRun::None, |seen| Ok(release_patch(seen, id, request)));
-    match written.await {
-        Ok(_) => Answer::Released,
-        Err(failure) => failed(failure),
-    }
+/// Removes the reservation `ours`, unless it has another request id by now.
+pub(super) async fn release(session: &Session, node: &str, ours: &Reservation) -> Answer {
+    let request = ours.record().map(|record| record.request.clone()).unwrap_or_default();
+    let written = rewrite(session, node, DryRun::None, |seen| Ok(release_patch(seen, &ours.id, &request)));
+    written.await.map_or_else(Answer::Failed, |_| Answer::Released)
 }
 
 /// Extends a reservation to `until`. Does nothing if it is gone.
@@ -69,13 +60,15 @@ pub(crate) async fn extend(
     written.await.map(drop)
 }
 
-fn failed(failure: Failure) -> Answer {
-    let message = failure.message.unwrap_or_default();
-    match failure.exit {
-        Exit::Forbidden => {
-            let needs = "get, patch nodes and update nodes/reservations".to_owned();
-            Answer::Failed(StopReason::Forbidden { message, needs })
+impl From<Failure> for StopReason {
+    fn from(failure: Failure) -> Self {
+        let message = failure.message.unwrap_or_default();
+        match failure.exit {
+            Exit::Forbidden => Self::Forbidden {
+                message,
+                needs: "get, patch nodes and update nodes/reservations".to_owned(),
+            },
+            _ => Self::Failed(message),
         }
-        _ => Answer::Failed(StopReason::Failed(message)),
     }
 }

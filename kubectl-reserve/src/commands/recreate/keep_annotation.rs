@@ -1,13 +1,12 @@
 //! Keeping the room without any right on nodes: `write` puts `reserve/keep` on the pod, the daemon makes the reservation and
 //! answers with an event, which `read_answer` reads; `remove` takes the annotation back.
 
-use super::owners::pod_path;
 use super::target::TargetPod;
 use crate::api::{self as calls, ApiError, JSON, JSON_PATCH, MERGE_PATCH};
 use crate::connect::Session;
 use crate::flow::keep::has_keep_annotation;
 use crate::flow::recreate::{Answer, StopReason};
-use crate::names::escaped;
+use crate::reader::{self, PodView, escaped, pod_path};
 use common::api::names::{ANSWERS, KEEP};
 use common::model::keep::Keep;
 use common::model::{Pod, Uid};
@@ -33,7 +32,7 @@ pub(super) struct KeepRequest {
 impl KeepRequest {
     /// Prepares the annotation before it is written. Repeated writes use the same id. After the annotation was removed it gets a
     /// new id from `random`, so that an answer to the first request does not count for the second.
-    fn begin(&mut self, target: &Value, life: Duration, random: u64) {
+    fn begin(&mut self, before: Option<&str>, life: Duration, random: u64) {
         if self.by.is_some() && !self.is_taken_back {
             return;
         }
@@ -42,7 +41,7 @@ impl KeepRequest {
             text: Keep::annotation_value(life, &by),
             by: Some(by),
             // The annotation of another run is not restored: nobody would remove it any more.
-            before: keep_value(target).filter(|text| !is_of_a_run(text)).map(str::to_owned),
+            before: before.filter(|text| !is_of_a_run(text)).map(str::to_owned),
             is_taken_back: false,
         };
     }
@@ -85,7 +84,7 @@ pub(super) async fn write(
     keep_request: &mut KeepRequest,
     life: Duration,
 ) -> Answer {
-    keep_request.begin(&target.json, life, fastrand::u64(..));
+    keep_request.begin(target.pod.keep_text.as_deref(), life, fastrand::u64(..));
     let patch = json!({ "metadata": { "uid": target.pod.uid.to_string(), "annotations": { KEEP: keep_request.text } } });
     match patch_pod(session, target, MERGE_PATCH, &patch).await {
         Ok(()) => Answer::Reserved { version: 0, until: None },
@@ -126,21 +125,9 @@ async fn is_ours(
     target: &TargetPod,
     keep_request: &KeepRequest,
 ) -> Result<bool, ApiError> {
-    match calls::get(session, &pod_path(&target.pod.key), JSON).await {
-        Ok(answer) => {
-            let json: Value =
-                serde_json::from_str(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
-            let uid = json.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
-            Ok(uid == target.pod.uid.to_string() && keep_value(&json) == Some(&keep_request.text))
-        }
-        Err(error) if error.code() == Some(404) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// The value of `reserve/keep` on the pod.
-fn keep_value(pod: &Value) -> Option<&str> {
-    pod.pointer("/metadata/annotations")?.get(KEEP)?.as_str()
+    let pod = reader::pod(session, &target.pod.key).await?;
+    let is_ours = |pod: &PodView| pod.keep_text.as_ref() == Some(&keep_request.text);
+    Ok(pod.is_some_and(|pod| pod.uid == target.pod.uid && is_ours(&pod)))
 }
 
 /// The patch that restores the annotation as it was before, on the condition that it is as this run wrote it.
@@ -209,13 +196,9 @@ mod tests {
     use serde_json::{Value, json};
     use std::time::Duration;
 
-    fn pod(annotations: &Value) -> Value {
-        json!({ "metadata": { "name": "p", "annotations": annotations } })
-    }
-
-    fn keep_request(annotations: &Value) -> KeepRequest {
+    fn keep_request(before: Option<&str>) -> KeepRequest {
         let mut keep_request = KeepRequest::default();
-        keep_request.begin(&pod(annotations), Duration::from_secs(90), 1);
+        keep_request.begin(before, Duration::from_secs(90), 1);
         keep_request
     }
 
@@ -223,15 +206,14 @@ mod tests {
     fn what_was_there_before_is_put_back_and_only_where_ours_is() {
         let ours = "90s#0000000000000001";
         let path = "/metadata/annotations/reserve~1keep";
-        let steps = |annotations: Value| removal_patch(&"u".into(), &keep_request(&annotations));
+        let steps = |before: Option<&str>| removal_patch(&"u".into(), &keep_request(before));
         let uid = json!({ "op": "test", "path": "/metadata/uid", "value": "u" });
         let test = json!({ "op": "test", "path": path, "value": ours });
         let removed = json!({ "op": "remove", "path": path });
-        assert_eq!(steps(json!({})), json!([uid, test, removed]));
+        assert_eq!(steps(None), json!([uid, test, removed]));
         let before = json!({ "op": "replace", "path": path, "value": "true" });
-        assert_eq!(steps(json!({ "reserve/keep": "true" })), json!([uid, test, before]));
-        let of_another_run = json!({ "reserve/keep": "600s#a1" });
-        assert_eq!(steps(of_another_run), json!([uid, test, removed]), "who takes that back?");
+        assert_eq!(steps(Some("true")), json!([uid, test, before]));
+        assert_eq!(steps(Some("600s#a1")), json!([uid, test, removed]), "who takes that back?");
     }
 
     #[test]
@@ -241,14 +223,14 @@ mod tests {
             serde_json::from_value(event).unwrap()
         };
         let to = |whom: &str| said(json!({ "reserve/answers": whom }));
-        let mut keep_request = keep_request(&json!({}));
+        let mut keep_request = keep_request(None);
         assert!(keep_request.is_answered_by(&to("0000000000000001")));
         assert!(!keep_request.is_answered_by(&said(json!({}))));
         // If the write had no answer it is repeated with the same id.
-        keep_request.begin(&pod(&json!({})), Duration::from_secs(90), 2);
+        keep_request.begin(None, Duration::from_secs(90), 2);
         assert!(keep_request.is_answered_by(&to("0000000000000001")));
         keep_request.is_taken_back = true;
-        keep_request.begin(&pod(&json!({})), Duration::from_secs(90), 3);
+        keep_request.begin(None, Duration::from_secs(90), 3);
         assert!(!keep_request.is_answered_by(&to("0000000000000001")), "that was said to the first");
         assert!(keep_request.is_answered_by(&to("0000000000000003")));
         assert!(
@@ -264,7 +246,7 @@ mod tests {
                 "resourceVersion": "7", "annotations": { "reserve/keep": keep } }, "spec": { "containers": [] } });
             common::api::pod::pod(&json.to_string()).unwrap()
         };
-        let ours = keep_request(&json!({}));
+        let ours = keep_request(None);
         assert!(ours.is_on(&pod("90s#0000000000000001")));
         assert!(!ours.is_on(&pod("90s#0000000000000002")), "that of another run");
         assert!(!ours.is_on(&pod("true")), "the pod's own");

@@ -1,101 +1,71 @@
-//! Reads the cluster after the eviction: the old pod, its node, the reservation, and the pods of the owner. Entry point: `observe`.
+//! Reads the cluster after the eviction: the old pod, its node, the reservation, and the pods of the owner. Entry point: `look`.
 
-use super::executor::Executor;
-use super::owners::pod_path;
-use super::target::{finalizers, is_ready};
-use crate::api::{self as calls, ApiError, JSON};
+use super::executor::no_answer;
+use crate::api::ApiError;
 use crate::connect::Session;
-use crate::flow::recreate::{NodeObservation, Observation, OldPod, SiblingPod};
-use crate::names::escaped;
-use common::api;
-use common::api::reservation::patch::{keys_of, reservation_of};
-use common::model::ReservationId;
+use crate::flow::recreate::{Answer, NodeObservation, Observation, OldPod, SiblingPod};
+use crate::reader::{self, PodView, pods_in, readable, with_labels};
+use common::model::owner::OwnerKind;
 use common::model::pod::Phase;
-use serde_json::Value;
-use std::collections::BTreeMap;
+use common::model::reservation::ParsedReservation;
+use common::model::{Node, Pod, PodKey, ReservationId, Uid};
 
-/// A pod, decoded and as the JSON that the server sent.
-pub(crate) struct PodWithJson {
-    pub(crate) pod: common::model::Pod,
-    pub(super) json: Value,
-}
-
-impl PodWithJson {
-    /// Whether it has an emptyDir volume, whose data is lost with the pod.
-    pub(crate) fn has_empty_dir(&self) -> bool {
-        let volumes = self.json["spec"]["volumes"].as_array().into_iter().flatten();
-        volumes.into_iter().any(|volume| volume["emptyDir"].is_object())
-    }
+/// Which objects are read after the eviction.
+pub(crate) struct Lookup {
+    /// The old pod.
+    pub(super) key: PodKey,
+    pub(super) uid: Uid,
+    /// The kind of the old pod's controller, which the replacement has, too.
+    pub(super) controller: Option<OwnerKind>,
+    /// A label selector for the pods among which the replacement is; `None` if it has the name of the old pod.
+    pub(super) selector: Option<String>,
+    /// The node where room is kept.
+    pub(super) node: String,
+    /// The reservation.
+    pub(super) id: Option<ReservationId>,
 }
 
 /// Reads an observation for the flow.
-pub(super) async fn observe(executor: &Executor<'_>) -> Result<Observation, ApiError> {
-    let (session, target) = (executor.session, executor.target);
-    let named = get(session, &pod_path(&target.pod.key)).await?;
-    let mut pods = match &target.chain.selector {
-        Some(selector) if executor.terms_same_name().is_none() => {
-            owner_pods(session, &target.pod.key.namespace, selector).await?
-        }
-        _ => Vec::new(),
-    };
-    let is_old = |sent: &PodWithJson| sent.pod.uid == target.pod.uid;
-    let old = named.as_ref().filter(|sent| is_old(sent)).map(old_pod);
-    pods.extend(named);
-    pods.retain(|sent| !is_old(sent) && has_same_controller_kind(sent, executor));
-    pods.sort_by(|one, other| (one.pod.created, &one.pod.key).cmp(&(other.pod.created, &other.pod.key)));
-    pods.dedup_by(|one, other| one.pod.uid == other.pod.uid);
-    let (node, is_reserved) = node(executor).await?;
-    Ok(Observation { old, node, pods: pods.iter().map(sibling_pod).collect(), is_reserved })
-}
-
-/// The pods that the owner's selector selects.
-pub(super) async fn owner_pods(
-    session: &Session,
-    namespace: &str,
-    selector: &str,
-) -> Result<Vec<PodWithJson>, ApiError> {
-    let mut pods = Vec::new();
-    let query = format!("labelSelector={}", escaped(selector));
-    calls::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), &query, JSON, |json| {
-        pods.push(pod_with_json(json)?);
-        Ok(())
-    })
-    .await?;
-    Ok(pods)
-}
-
-/// One pod; `None` if it does not exist.
-async fn get(session: &Session, path: &str) -> Result<Option<PodWithJson>, ApiError> {
-    match calls::get(session, path, JSON).await {
-        Ok(answer) => pod_with_json(&answer.text).map(Some).map_err(ApiError::Broken),
-        Err(error) if error.code() == Some(404) => Ok(None),
-        Err(error) => Err(error),
+pub(super) async fn look(session: &Session, lookup: &Lookup) -> Answer {
+    match observe(session, lookup).await {
+        Ok(observation) => Answer::Observation(Box::new(observation)),
+        Err(error) => no_answer(error, "read the pods", "get and list pods"),
     }
 }
 
-pub(crate) fn pod_with_json(json: &str) -> Result<PodWithJson, String> {
-    let pod = api::pod::pod(json).map_err(|error| error.to_string())?;
-    let json = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    Ok(PodWithJson { pod, json })
+async fn observe(session: &Session, lookup: &Lookup) -> Result<Observation, ApiError> {
+    let named = reader::pod(session, &lookup.key).await?;
+    let mut pods = match &lookup.selector {
+        Some(selector) => {
+            reader::pods(session, &pods_in(&lookup.key.namespace), &with_labels(selector)).await?
+        }
+        None => Vec::new(),
+    };
+    let is_old = |pod: &PodView| pod.uid == lookup.uid;
+    let old = named.as_ref().filter(|pod| is_old(pod)).map(old_pod);
+    pods.extend(named);
+    pods.retain(|pod| !is_old(pod) && controller_kind(pod) == lookup.controller);
+    pods.sort_by(|one, other| (one.created, &one.key).cmp(&(other.created, &other.key)));
+    pods.dedup_by(|one, other| one.uid == other.uid);
+    let (node, is_reserved) = node(session, lookup).await?;
+    Ok(Observation { old, node, pods: pods.iter().map(sibling_pod).collect(), is_reserved })
 }
 
-/// Whether a pod can be the replacement: its controller has the same kind as that of the old pod, or both have none.
-fn has_same_controller_kind(sent: &PodWithJson, executor: &Executor<'_>) -> bool {
-    let kind = |pod: &common::model::Pod| pod.controller.as_ref().map(|controller| controller.kind);
-    kind(&sent.pod) == kind(&executor.target.pod)
+/// The kind of the pod's controller; `Foreign` for every kind that is not read.
+pub(super) fn controller_kind(pod: &Pod) -> Option<OwnerKind> {
+    pod.controller.as_ref().map(|controller| controller.kind.unwrap_or(OwnerKind::Foreign))
 }
 
-fn old_pod(sent: &PodWithJson) -> OldPod {
-    OldPod { is_leaving: sent.pod.deleting, is_ended: false, finalizers: finalizers(&sent.json) }
+fn old_pod(pod: &PodView) -> OldPod {
+    OldPod { is_leaving: pod.deleting, is_ended: false, finalizers: pod.finalizers.clone() }
 }
 
-fn sibling_pod(sent: &PodWithJson) -> SiblingPod {
-    let pod = &sent.pod;
+fn sibling_pod(pod: &PodView) -> SiblingPod {
     SiblingPod {
         name: pod.key.name.to_string(),
         uid: pod.uid.to_string(),
         node: pod.node.as_ref().map(ToString::to_string),
-        is_ready: is_ready(&sent.json),
+        is_ready: pod.is_ready,
         is_over: pod.deleting || pod.is_ended(),
         is_complete: pod.phase == Phase::Succeeded,
         seat: pod.stamp.as_ref().map(ToString::to_string),
@@ -104,26 +74,21 @@ fn sibling_pod(sent: &PodWithJson) -> SiblingPod {
 }
 
 /// The node where room is kept, and whether it has the reservation.
-async fn node(executor: &Executor<'_>) -> Result<(Option<NodeObservation>, Option<bool>), ApiError> {
-    let path = format!("/api/v1/nodes/{}", executor.node);
-    match calls::get(executor.session, &path, JSON).await {
-        Ok(answer) => {
-            let json: Value = serde_json::from_str(&answer.text).unwrap_or_default();
-            let read = api::node::node(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
-            let observation =
-                NodeObservation { is_gone: false, is_ready: read.is_ready, is_cordoned: read.unschedulable };
-            Ok((Some(observation), Some(is_reserved(&json, executor.id.as_ref()))))
-        }
-        Err(error) if error.code() == Some(404) => {
-            Ok((Some(NodeObservation { is_gone: true, ..NodeObservation::default() }), Some(false)))
-        }
-        Err(error) if error.code() == Some(403) => Ok((None, None)),
-        Err(error) => Err(error),
-    }
+async fn node(
+    session: &Session,
+    lookup: &Lookup,
+) -> Result<(Option<NodeObservation>, Option<bool>), ApiError> {
+    let Some(found) = readable(reader::node(session, &lookup.node).await)? else { return Ok((None, None)) };
+    let Some((node, _)) = found else {
+        return Ok((Some(NodeObservation { is_gone: true, ..NodeObservation::default() }), Some(false)));
+    };
+    let observation =
+        NodeObservation { is_gone: false, is_ready: node.is_ready, is_cordoned: node.unschedulable };
+    Ok((Some(observation), Some(is_reserved(&node, lookup.id.as_ref()))))
 }
 
-pub(super) fn is_reserved(node: &Value, id: Option<&ReservationId>) -> bool {
-    let annotations: BTreeMap<String, String> =
-        serde_json::from_value(node["metadata"]["annotations"].clone()).unwrap_or_default();
-    id.is_some_and(|id| reservation_of(&keys_of(&annotations, id)).is_some())
+/// Whether the node has the reservation.
+pub(super) fn is_reserved(node: &Node, id: Option<&ReservationId>) -> bool {
+    let mut there = node.reservations.iter().filter_map(ParsedReservation::valid);
+    id.is_some_and(|id| there.any(|reservation| reservation.id == *id))
 }

@@ -13,7 +13,6 @@ mod executor;
 pub(crate) mod keep;
 mod keep_annotation;
 mod look;
-mod owners;
 mod prepare;
 mod recheck;
 mod resume;
@@ -21,19 +20,21 @@ pub(crate) mod rights;
 pub(crate) mod target;
 
 pub(crate) use elsewhere::{NodeReservation, keep_alive, release, reserve, take_over};
-pub(crate) use look::{PodWithJson, pod_with_json};
 pub(crate) use prepare::{RecreationTask, prepare};
-pub(crate) use resume::{find_gone, resume};
+pub(crate) use resume::{ResumeTask, find_gone, resume};
 
 use super::Context;
 use crate::error::{Exit, Failure};
-use crate::flow::recreate::{Answer, KeepMethod, NodeMatch, RecreationOutcome, Success};
+use crate::flow::recreate::{
+    Answer, KeepMethod, Leftover, NodeMatch, RecreationOutcome, Refusal, Request, StopReason, Success, Terms,
+};
 use crate::node_patch::DryRun;
 use crate::render::recreate::{RecreateSubject, failure, kept_words, line, summary};
 use crate::ui::printer;
+use common::model::{PodKey, Reservation};
 use drive::{DriveResult, drive};
 use executor::Executor;
-use std::path::PathBuf;
+use look::look;
 use std::time::Duration;
 
 /// The result for one pod.
@@ -66,82 +67,107 @@ pub(crate) fn warn_of_competing_pods(task: &RecreationTask) {
 
 /// Recreates the pod.
 pub(crate) async fn recreate(context: &Context, task: RecreationTask) -> Result<RecreatedPod, Failure> {
-    let backup = match task.terms.creates && !task.terms.is_gone {
-        true => Some(bare::back_up(&task.target)?),
+    let backup = match task.terms.creates {
+        true => Some(bare::back_up(&task.target)?.display().to_string()),
         false => None,
     };
     if let Some(backup) = &backup {
-        printer::say(&format!("  manifest backed up to {}", backup.display()));
+        printer::say(&format!("  manifest backed up to {backup}"));
     }
-    let mut executor = executor(context, &task);
-    let name = task.target.name();
-    let seat = seat(&task);
-    let keeps = format!("node/{}  {}", executor.node, task.plan.amount);
-    let result = drive(&mut executor, |event, at| printer::say(&line(event, &name, &keeps, &seat, at))).await;
-    finish(&task, result?, &seat, backup)
-}
-
-fn finish(
-    task: &RecreationTask,
-    result: DriveResult,
-    seat: &str,
-    backup: Option<PathBuf>,
-) -> Result<RecreatedPod, Failure> {
-    let backup = backup.map(|path| path.display().to_string());
-    let key = &task.target.pod.key;
-    let subject = RecreateSubject {
-        pod: &key.name,
-        namespace: &key.namespace,
-        node: &task.terms.node,
-        seat,
-        backup: backup.as_deref(),
+    let run = Run {
+        key: &task.target.pod.key,
+        terms: &task.terms,
+        amount: &task.plan.amount,
+        seat: seat(task.reservation.as_ref()),
+        backup,
         is_alone: task.other_node_uid.is_none(),
     };
-    match result.outcome {
-        RecreationOutcome::Done(done) => {
-            if let Some(kept) = kept_words(done.leftover, &subject) {
-                printer::say(&kept);
-            }
-            let is_elsewhere = done.node_match == Some(NodeMatch::Elsewhere);
-            if is_elsewhere && task.terms.keep_method != KeepMethod::Nothing {
-                let node = done.node.as_deref().unwrap_or_default();
-                printer::warn(&format!("it came back on {node}, not on {}", subject.node));
-            }
-            let summary = summary(&done, &subject, result.took);
-            let (namespace, replaced) = (key.namespace.to_string(), key.name.to_string());
-            Ok(RecreatedPod {
-                namespace,
-                replaced,
-                seat: seat.to_owned(),
-                done: *done,
-                took: result.took,
-                summary,
-            })
+    let mut executor = Executor::new(&context.session, &task);
+    let carry_out = async |request, keep_method| Box::pin(executor.carry_out(request, keep_method)).await;
+    run.drive(carry_out).await
+}
+
+/// Does the rest of a run that was interrupted.
+pub(crate) async fn go_on(context: &Context, task: ResumeTask) -> Result<RecreatedPod, Failure> {
+    let task = match task {
+        ResumeTask::Live(task) => return recreate(context, *task).await,
+        ResumeTask::Gone(task) => task,
+    };
+    let run = Run {
+        key: &task.lookup.key,
+        terms: &task.terms,
+        amount: &task.plan.amount,
+        seat: seat(Some(&task.reservation)),
+        backup: None,
+        is_alone: true,
+    };
+    let carry_out = async |request, _| match request {
+        Request::Look => Box::pin(look(&context.session, &task.lookup)).await,
+        other => Answer::Failed(StopReason::Failed(format!("the pod is gone, which excludes {other:?}"))),
+    };
+    run.drive(carry_out).await
+}
+
+/// One recreation, as far as its messages need it.
+struct Run<'a> {
+    /// The old pod.
+    key: &'a PodKey,
+    terms: &'a Terms,
+    amount: &'a str,
+    /// The name of the reservation.
+    seat: String,
+    /// The file with the manifest of the old pod, if it was backed up.
+    backup: Option<String>,
+    /// Whether no other pod is moved with this one.
+    is_alone: bool,
+}
+
+impl Run<'_> {
+    async fn drive(
+        &self,
+        carry_out: impl AsyncFnMut(Request, KeepMethod) -> Answer,
+    ) -> Result<RecreatedPod, Failure> {
+        let name = format!("pod/{}", self.key.name);
+        let keeps = format!("node/{}  {}", self.terms.node, self.amount);
+        let report = |event: &_, at: Duration| printer::say(&line(event, &name, &keeps, &self.seat, at));
+        self.finish(drive(self.terms.clone(), carry_out, report).await?)
+    }
+
+    fn finish(&self, result: DriveResult) -> Result<RecreatedPod, Failure> {
+        let subject = RecreateSubject {
+            pod: &self.key.name,
+            namespace: &self.key.namespace,
+            node: &self.terms.node,
+            seat: &self.seat,
+            backup: self.backup.as_deref(),
+            is_alone: self.is_alone,
+        };
+        let done = match result.outcome {
+            RecreationOutcome::Done(done) => *done,
+            outcome => return Err(failure(&outcome, &subject)),
+        };
+        if let Some(kept) = kept_words(done.leftover, &subject) {
+            printer::say(&kept);
         }
-        outcome => Err(failure(&outcome, &subject)),
+        let is_elsewhere = done.node_match == Some(NodeMatch::Elsewhere);
+        if is_elsewhere && self.terms.keep_method != KeepMethod::Nothing {
+            let node = done.node.as_deref().unwrap_or_default();
+            printer::warn(&format!("it came back on {node}, not on {}", subject.node));
+        }
+        Ok(RecreatedPod {
+            namespace: self.key.namespace.to_string(),
+            replaced: self.key.name.to_string(),
+            seat: self.seat.clone(),
+            summary: summary(&done, &subject, result.took),
+            done,
+            took: result.took,
+        })
     }
 }
 
-fn executor<'a>(context: &'a Context, task: &'a RecreationTask) -> Executor<'a> {
-    let own_uid = || task.target.node.as_ref().map(|node| node.uid.to_string());
-    Executor {
-        session: &context.session,
-        target: &task.target,
-        terms: task.terms.clone(),
-        node: task.terms.node.clone(),
-        node_uid: task.other_node_uid.clone().or_else(own_uid).unwrap_or_default(),
-        reservation: task.reservation.clone(),
-        id: task.reservation.as_ref().map(|reservation| reservation.id.clone()),
-        removal: task.removal,
-        life: task.life,
-        keep_request: keep_annotation::KeepRequest::default(),
-        keep_method: task.terms.keep_method,
-    }
-}
-
-/// The name of the reservation.
-fn seat(task: &RecreationTask) -> String {
-    let seat = task.reservation.as_ref().and_then(|reservation| reservation.id.seat.as_ref());
+/// The name of a reservation.
+fn seat(reservation: Option<&Reservation>) -> String {
+    let seat = reservation.and_then(|reservation| reservation.id.seat.as_ref());
     seat.map(|seat| seat.as_str().to_owned()).unwrap_or_default()
 }
 
@@ -156,24 +182,22 @@ pub(crate) async fn dry_run(
         return Ok(format!("{name} recreated (dry run)\n"));
     }
     let mut text = String::new();
-    let executor = executor(context, task);
+    let (session, node) = (&context.session, &task.terms.node);
     let subject = RecreateSubject {
         pod: &task.target.pod.key.name,
         namespace: &task.target.pod.key.namespace,
-        node: &executor.node,
-        seat: &seat(task),
+        node,
+        seat: &seat(task.reservation.as_ref()),
         backup: None,
         is_alone: true,
     };
-    match evict::evict(executor.session, executor.target, executor.removal, true).await {
+    match evict::evict(session, &task.target, task.removal, true).await {
         Answer::Allowed => text += &format!("{name} evicted (server dry run)\n"),
         answer => return Err(refused(answer, &subject)),
     }
-    if let (Some(wanted), KeepMethod::Reservation) = (&executor.reservation, executor.keep_method) {
-        let answer =
-            keep::reserve(executor.session, &executor.node, &executor.node_uid, wanted, DryRun::Server).await;
-        match answer {
-            Answer::Reserved { .. } => text += &format!("node/{} reserved (server dry run)\n", executor.node),
+    if let (Some(wanted), KeepMethod::Reservation) = (&task.reservation, task.terms.keep_method) {
+        match keep::reserve(session, node, &task.node_uid(), wanted, DryRun::Server).await {
+            Answer::Reserved { .. } => text += &format!("node/{node} reserved (server dry run)\n"),
             answer => return Err(refused(answer, &subject)),
         }
     }
@@ -181,7 +205,6 @@ pub(crate) async fn dry_run(
 }
 
 fn refused(answer: Answer, subject: &RecreateSubject<'_>) -> Failure {
-    use crate::flow::recreate::{Leftover, Refusal, StopReason};
     let why = match answer {
         Answer::Refused(Refusal::Budget(blocked)) => StopReason::Budget(blocked),
         Answer::Refused(Refusal::Gone) => StopReason::Gone,

@@ -36,6 +36,14 @@ pub(crate) struct RecreationTask {
     pub(super) other_node_uid: Option<String>,
 }
 
+impl RecreationTask {
+    /// The UID of the node where room is kept; empty if the node could not be read.
+    pub(super) fn node_uid(&self) -> String {
+        let own = || self.target.node.as_ref().map(|node| node.uid.to_string());
+        self.other_node_uid.clone().or_else(own).unwrap_or_default()
+    }
+}
+
 /// Reads everything about the pod, and refuses what is not safe.
 pub(crate) async fn prepare(
     context: &Context,
@@ -76,8 +84,8 @@ pub(crate) async fn prepare(
         budgets,
         shutdown: Shutdown {
             grace: removal.grace,
-            empty_dirs: target.empty_dirs(),
-            finalizers: target.finalizers(),
+            empty_dirs: target.pod.empty_dirs.clone(),
+            finalizers: target.pod.finalizers.clone(),
             ignores_budgets: flags.ignore_pdb,
         },
         scheduler: target.pod.spec.scheduler_name.to_string(),
@@ -166,9 +174,9 @@ fn enforcement_unknown(target: &TargetPod, daemon: &DaemonNamespaces) -> Failure
 /// The error if the owner cannot be read: without it no reservation can be made, because a reservation names its owner.
 fn owner_unreadable(target: &TargetPod) -> Failure {
     let (name, claims) = (target.name(), target.claims().join(" < "));
-    let why = match &target.chain.unreadable[..] {
-        [] => "this command cannot read that".to_owned(),
-        [kind, ..] => format!("you may not get {}", kind.plural()),
+    let why = match target.owners.unreadable.first() {
+        None => "this command cannot read that".to_owned(),
+        Some(kind) => format!("you may not get {}", kind.plural()),
     };
     Failure::new(format!(
         "{name} belongs to {claims}, and {why}, so no room can be reserved for the next pod"
@@ -259,11 +267,10 @@ fn node_state(node: &common::model::Node) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::owners::Chain;
     use super::super::target::TargetPod;
     use super::owner_unreadable;
     use crate::error::Exit;
-    use common::cluster::Cluster;
+    use crate::reader::{OwnerChains, PodView};
     use common::model::owner::OwnerKind;
     use jiff::Timestamp;
     use serde_json::json;
@@ -275,11 +282,10 @@ mod tests {
         let json = json!({ "metadata": { "name": "web-1", "namespace": "shop", "uid": "p", "resourceVersion": "1",
                                          "ownerReferences": [owner] },
                            "spec": { "nodeName": "node-1", "containers": [] } });
-        let pod = common::api::pod::pod(&json.to_string()).unwrap();
-        let chain = Chain { unreadable, ..Chain::default() };
-        let cluster = Cluster::default();
-        let owner = cluster.owner_of(&pod).ok();
-        TargetPod { pod, json, chain, cluster, owner, node: None, now: Timestamp::UNIX_EPOCH }
+        let pod = PodView::read(&json.to_string()).unwrap();
+        let mut owners = OwnerChains::default();
+        owners.unreadable.extend(unreadable);
+        TargetPod::new(pod, json.to_string(), owners, None, Timestamp::UNIX_EPOCH)
     }
 
     #[test]

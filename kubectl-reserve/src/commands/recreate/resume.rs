@@ -1,32 +1,54 @@
 //! Resumes a run that was interrupted: everything follows from the reservation that it left. Entry points: `resume` for `--resume`,
 //! and `find_gone` for the hint when a pod is gone and its reservation is not.
 
-use super::evict::Removal;
-use super::owners::Chain;
+use super::look::Lookup;
 use super::prepare::{RecreationTask, prepare};
-use super::target::{self, TargetPod};
-use crate::api::{self as calls, JSON};
+use super::target;
+use crate::api::JSON;
 use crate::cli::Recreate;
 use crate::commands::Context;
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::flow::recreate::{KeepMethod, Terms, WaitFor};
+use crate::reader::{NODES, WorkloadView, get, list, pods, pods_in, with_labels, workload_path};
 use crate::render::recreate::{RecreatePlan, Shutdown, amounts};
 use common::api;
-use common::model::owner::{OwnerKind, Workload};
+use common::model::owner::OwnerKind;
 use common::model::reservation::{Placement, Record};
-use common::model::{Node, Pod, PodKey, Reservation};
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use common::model::{Pod, PodKey, Reservation};
+use jiff::SignedDuration;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+
+/// The rest of a run that was interrupted.
+pub(crate) enum ResumeTask {
+    /// The pod still exists: it is recreated as in a new run.
+    Live(Box<RecreationTask>),
+    /// The pod is gone: only its replacement is waited for.
+    Gone(Box<GoneTask>),
+}
+
+/// A pod that is gone, and its reservation.
+pub(crate) struct GoneTask {
+    pub(super) plan: RecreatePlan,
+    pub(super) terms: Terms,
+    pub(super) lookup: Lookup,
+    pub(super) reservation: Arc<Reservation>,
+}
+
+impl ResumeTask {
+    pub(crate) fn plan(&self) -> &RecreatePlan {
+        match self {
+            Self::Live(task) => &task.plan,
+            Self::Gone(task) => &task.plan,
+        }
+    }
+}
 
 /// A live reservation and its node.
-pub(crate) struct LiveReservation {
-    pub(crate) node: Node,
-    pub(crate) reservation: Arc<Reservation>,
-    pub(crate) now: Timestamp,
+struct LiveReservation {
+    node: String,
+    reservation: Arc<Reservation>,
 }
 
 impl LiveReservation {
@@ -47,20 +69,17 @@ async fn find(
     session: &Session,
     is_meant: impl Fn(&Reservation, &Record) -> bool,
 ) -> Result<Vec<LiveReservation>, Failure> {
-    let mut nodes = Vec::new();
-    let listed = calls::list(session, "/api/v1/nodes", "", JSON, |json| {
-        nodes.push(api::node::node(json).map_err(|error| error.to_string())?);
-        Ok(())
-    });
-    let now = listed.await.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
-    let now = now.at.unwrap_or_default();
+    let listed = list(session, NODES, "", JSON, api::node::node).await;
+    let (nodes, meta) = listed.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
+    let now = meta.at.unwrap_or_default();
     let mut found = Vec::new();
     for node in nodes {
         for reservation in node.reservations.iter().filter_map(|parsed| parsed.valid()) {
             if reservation.is_live(now)
                 && reservation.record().is_some_and(|record| is_meant(reservation, record))
             {
-                found.push(LiveReservation { node: node.clone(), reservation: Arc::clone(reservation), now });
+                let (node, reservation) = (node.name.to_string(), Arc::clone(reservation));
+                found.push(LiveReservation { node, reservation });
             }
         }
     }
@@ -80,18 +99,14 @@ pub(crate) async fn find_gone(session: &Session, key: &PodKey) -> Option<Failure
     Some(
         Failure::new(format!(
             "pod/{} is gone; its room on {} is kept as {seat} for {}/{} until {}",
-            key.name, found.node.name, record.owner.kind, record.owner.name, record.expires
+            key.name, found.node, record.owner.kind, record.owner.name, record.expires
         ))
         .hint(format!("go on with: kubectl reserve pod --resume {seat} -n {}", key.namespace)),
     )
 }
 
 /// The task that continues the run that made the reservation called `seat`.
-pub(crate) async fn resume(
-    context: &Context,
-    seat: &str,
-    flags: &Recreate,
-) -> Result<RecreationTask, Failure> {
+pub(crate) async fn resume(context: &Context, seat: &str, flags: &Recreate) -> Result<ResumeTask, Failure> {
     let session = &context.session;
     let is_named = |reservation: &Reservation, record: &Record| {
         record.replaces.is_some()
@@ -111,13 +126,14 @@ pub(crate) async fn resume(
         Ok(target) if is_replaced(&found, &target.pod) => {
             let task = prepare(context, &key, flags, "kubectl reserve pod").await?;
             // The reservation is on another node: the pod was to be moved there.
-            let to = &found.node.name;
-            if task.place() == to.as_str() { Ok(task) } else { task.elsewhere(context, to.as_str()).await }
+            let is_there = task.place() == found.node;
+            let task = if is_there { task } else { task.elsewhere(context, &found.node).await? };
+            return Ok(ResumeTask::Live(Box::new(task)));
         }
-        Ok(_) => task_for_gone_pod(session, found, flags, &key).await,
-        Err(failure) if failure.exit == Exit::Error => task_for_gone_pod(session, found, flags, &key).await,
-        Err(failure) => Err(failure),
+        Err(failure) if failure.exit != Exit::Error => return Err(failure),
+        Ok(_) | Err(_) => {}
     }
+    Ok(ResumeTask::Gone(Box::new(task_for_gone_pod(session, found, flags, key).await?)))
 }
 
 fn is_replaced(found: &LiveReservation, pod: &Pod) -> bool {
@@ -127,37 +143,48 @@ fn is_replaced(found: &LiveReservation, pod: &Pod) -> bool {
 /// The task if the replaced pod is gone: only its replacement has to be waited for.
 async fn task_for_gone_pod(
     session: &Session,
-    found: LiveReservation,
+    LiveReservation { node, reservation }: LiveReservation,
     flags: &Recreate,
-    key: &PodKey,
-) -> Result<RecreationTask, Failure> {
-    let LiveReservation { node, reservation, now } = found;
+    key: PodKey,
+) -> Result<GoneTask, Failure> {
     let record = reservation.record().ok_or_else(|| Failure::new("the reservation has no record"))?;
-    let chain = owner_chain(session, record).await?;
+    let owner = read_owner(session, record).await?;
+    let selector = owner.as_ref().and_then(|view| view.selector.clone());
     let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
-    let uid = record.replaces.as_ref().map(|replaced| replaced.uid.to_string()).unwrap_or_default();
-    let known = known(session, &chain, record).await;
+    let uid = record.replaces.as_ref().map(|replaced| replaced.uid.clone()).unwrap_or_else(|| "".into());
     let terms = Terms {
-        uid: uid.clone(),
+        uid: uid.to_string(),
         same_name: is_named.then(|| key.name.to_string()),
-        node: node.name.to_string(),
+        node: node.clone(),
         // The node of the pod is not known any more.
         is_own_node: false,
         keep_method: KeepMethod::Reservation,
         seat: Some(reservation.id.to_string()),
         is_leaving: false,
         is_gone: true,
-        known,
+        known: known(session, selector.as_deref(), record).await,
         is_enforced: !flags.unenforced,
         creates: false,
         wait_for: if flags.wait { WaitFor::Ready } else { WaitFor::Evicted },
         is_required: record.placement == Placement::Require,
         timeout: flags.timeout,
     };
-    let plan = RecreatePlan {
+    // A Deployment's pods are controlled by ReplicaSets.
+    let controller = owner.map(|view| match view.workload.kind {
+        OwnerKind::Deployment => OwnerKind::ReplicaSet,
+        kind => kind,
+    });
+    let plan = plan(&key, record, &node, &reservation);
+    let (selector, id) = (selector.filter(|_| !is_named), Some(reservation.id.clone()));
+    let lookup = Lookup { key, uid, controller, selector, node, id };
+    Ok(GoneTask { plan, terms, lookup, reservation })
+}
+
+fn plan(key: &PodKey, record: &Record, node: &str, reservation: &Reservation) -> RecreatePlan {
+    RecreatePlan {
         pod: key.to_string(),
         owners: vec![format!("{} {}", record.owner.kind, record.owner.name)],
-        node: node.name.to_string(),
+        node: node.to_owned(),
         node_state: None,
         to: None,
         keep_method: KeepMethod::Reservation,
@@ -168,74 +195,30 @@ async fn task_for_gone_pod(
         enforcement: None,
         competing_pods: None,
         notes: vec!["the pod is gone; waiting for its replacement".to_owned()],
-    };
-    let pod = stub(key, &uid, &chain, node.name.as_str())?;
-    let cluster = chain.cluster();
-    let target = TargetPod {
-        pod,
-        json: json!({}),
-        chain,
-        cluster,
-        owner: Some(record.owner.clone()),
-        node: Some(node),
-        now,
-    };
-    let removal = Removal { grace: 0, ignores_budgets: false };
-    let reservation = Some((*reservation).clone());
-    Ok(RecreationTask {
-        target,
-        plan,
-        terms,
-        reservation,
-        removal,
-        life: Duration::ZERO,
-        other_node_uid: None,
-    })
-}
-
-/// The pod as far as the reservation describes it.
-fn stub(key: &PodKey, uid: &str, chain: &Chain, node: &str) -> Result<Pod, Failure> {
-    let controller = chain.workloads.first().map(|owner| {
-        let group = match owner.kind.group() {
-            "" => "v1".to_owned(),
-            group => format!("{group}/v1"),
-        };
-        // A Deployment's pods are controlled by ReplicaSets.
-        let kind = if owner.kind == OwnerKind::Deployment { "ReplicaSet" } else { owner.kind.as_str() };
-        json!([{ "apiVersion": group, "kind": kind, "name": &*owner.name, "uid": owner.uid.to_string(),
-                 "controller": true }])
-    });
-    let json = json!({
-        "metadata": { "name": &*key.name, "namespace": &*key.namespace, "uid": uid,
-                      "ownerReferences": controller.unwrap_or(Value::Null) },
-        "spec": { "nodeName": node, "containers": [] },
-    });
-    api::pod::pod(&json.to_string()).map_err(|error| Failure::new(error.to_string()))
-}
-
-/// The owner of the reservation, and the selector for its pods.
-async fn owner_chain(session: &Session, record: &Record) -> Result<Chain, Failure> {
-    let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*record.owner.kind);
-    let Some(kind) = kind else { return Ok(Chain::default()) };
-    let path = format!("{}/{}", kind.path_in(&record.owner.namespace), record.owner.name);
-    let answer = calls::get(session, &path, JSON).await;
-    let answer =
-        answer.map_err(|error| error.into_failure("read the owner", &format!("get {}", kind.plural())))?;
-    let workload: Workload =
-        api::workload::workload(kind, &answer.text).map_err(|error| Failure::new(error.to_string()))?;
-    if workload.uid != record.owner.uid {
-        return Err(Failure::new(format!("{} {} is another one by now", kind, record.owner.name)));
     }
-    let json: Value = serde_json::from_str(&answer.text).unwrap_or_default();
-    let selector = super::owners::selector(&json["spec"]["selector"]);
-    Ok(Chain { workloads: vec![workload], selector, ..Chain::default() })
+}
+
+/// The owner of the reservation; `None` if it is of a kind that is not read.
+async fn read_owner(session: &Session, record: &Record) -> Result<Option<WorkloadView>, Failure> {
+    let owner = &record.owner;
+    let kind = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind);
+    let Some(kind) = kind else { return Ok(None) };
+    let path = workload_path(&(kind, owner.namespace.to_string(), owner.name.to_string()));
+    let found = get(session, &path, |json| WorkloadView::read(kind, json)).await;
+    let needs = format!("get {}", kind.plural());
+    let (view, _) = found.map_err(|error| error.into_failure("read the owner", &needs))?;
+    if view.workload.uid != owner.uid {
+        return Err(Failure::new(format!("{} {} is another one by now", kind, owner.name)));
+    }
+    Ok(Some(view))
 }
 
 /// The UIDs of the pods that were scheduled before the reservation was made. Its record has a creation time one second too late.
-async fn known(session: &Session, chain: &Chain, record: &Record) -> BTreeSet<String> {
-    let Some(selector) = &chain.selector else { return BTreeSet::new() };
-    let pods = super::look::owner_pods(session, &record.owner.namespace, selector).await.unwrap_or_default();
+async fn known(session: &Session, selector: Option<&str>, record: &Record) -> BTreeSet<String> {
+    let Some(selector) = selector else { return BTreeSet::new() };
+    let listed = pods(session, &pods_in(&record.owner.namespace), &with_labels(selector)).await;
     let made = record.created.checked_sub(SignedDuration::from_secs(1)).unwrap_or(record.created);
-    let is_older = |sent: &&super::look::PodWithJson| sent.pod.scheduled_at().is_some_and(|at| at < made);
-    pods.iter().filter(is_older).map(|sent| sent.pod.uid.to_string()).collect()
+    let mut older = listed.unwrap_or_default();
+    older.retain(|pod| pod.scheduled_at().is_some_and(|at| at < made));
+    older.iter().map(|pod| pod.uid.to_string()).collect()
 }

@@ -1,23 +1,22 @@
 //! Reads the pod that is to be recreated, with its owners and its node.
 
-use super::owners::{Chain, chain, pod_path};
-use crate::api::{self as calls, ApiError, JSON};
+use crate::api::ApiError;
 use crate::connect::Session;
 use crate::error::Failure;
-use common::api;
+use crate::reader::{self, OwnerChains, PodView, WorkloadView, owner_chains, pod_path, readable};
 use common::cluster::Cluster;
-use common::model::chain::chain as whole;
-use common::model::owner::Owner;
-use common::model::{Node, Pod, PodKey};
+use common::model::owner::{Owner, OwnerKind};
+use common::model::{Node, PodKey};
 use jiff::Timestamp;
-use serde_json::Value;
 
 /// A pod with its owners and its node.
 pub(crate) struct TargetPod {
-    pub(crate) pod: Pod,
-    /// The pod as the server sent it.
-    pub(crate) json: Value,
-    pub(super) chain: Chain,
+    pub(crate) pod: PodView,
+    /// The JSON that the server sent.
+    pub(super) source: String,
+    /// The owners that could be read, nearest first.
+    pub(super) chain: Vec<WorkloadView>,
+    pub(super) owners: OwnerChains,
     /// A `Cluster` that contains the pod's owners and nothing else.
     pub(super) cluster: Cluster,
     /// The owner of its reservation; `None` if an owner that the pod names could not be read.
@@ -31,29 +30,20 @@ pub(crate) struct TargetPod {
 /// Reads the pod called `key`, its owners and its node.
 pub(crate) async fn read(session: &Session, key: &PodKey) -> Result<TargetPod, Failure> {
     let needs = format!("get pods in namespace {}", key.namespace);
-    let answer = calls::get(session, &pod_path(key), JSON).await;
-    let answer = answer.map_err(|error| not_found(error, key, &needs))?;
-    let pod = api::pod::pod(&answer.text).map_err(|error| Failure::new(whole(&error)))?;
-    let json: Value = serde_json::from_str(&answer.text).map_err(Failure::new)?;
-    let chain = chain(session, &pod).await;
-    let chain = chain.map_err(|error| error.into_failure("read the pod's owners", "get its owners"))?;
-    let cluster = chain.cluster();
-    let owner = cluster.owner_of(&pod).ok();
+    let decode = |json: &str| Ok((PodView::read(json)?, json.to_owned()));
+    let found = reader::get(session, &pod_path(key), decode).await;
+    let ((pod, source), at) = found.map_err(|error| not_found(error, key, &needs))?;
+    let wanted = reader::key(pod.controller.as_deref(), &key.namespace);
+    let owners = owner_chains(session, wanted.into_iter().collect()).await?;
     let node = match &pod.node {
-        Some(name) => read_node(session, name.as_str()).await?,
+        Some(name) => {
+            let read = readable(reader::node(session, name.as_str()).await);
+            read.map_err(|error| error.into_failure("read the node", "get nodes"))?.flatten()
+        }
         None => None,
     };
-    let now = answer.at.unwrap_or_default();
-    Ok(TargetPod { pod, json, chain, cluster, owner, node, now })
-}
-
-/// A node; `None` if it does not exist, or the caller may not read it.
-async fn read_node(session: &Session, name: &str) -> Result<Option<Node>, Failure> {
-    match calls::get(session, &format!("/api/v1/nodes/{name}"), JSON).await {
-        Ok(answer) => api::node::node(&answer.text).map(Some).map_err(|error| Failure::new(whole(&error))),
-        Err(error) if matches!(error.code(), Some(403 | 404)) => Ok(None),
-        Err(error) => Err(error.into_failure("read the node", "get nodes")),
-    }
+    let node = node.map(|(node, _)| node);
+    Ok(TargetPod::new(pod, source, owners, node, at.unwrap_or_default()))
 }
 
 fn not_found(error: ApiError, key: &PodKey, needs: &str) -> Failure {
@@ -69,6 +59,18 @@ fn not_found(error: ApiError, key: &PodKey, needs: &str) -> Failure {
 }
 
 impl TargetPod {
+    pub(super) fn new(
+        pod: PodView,
+        source: String,
+        owners: OwnerChains,
+        node: Option<Node>,
+        now: Timestamp,
+    ) -> Self {
+        let (chain, cluster) = (owners.of(&pod), owners.cluster());
+        let owner = cluster.owner_of(&pod).ok();
+        Self { pod, source, chain, owners, cluster, owner, node, now }
+    }
+
     /// `pod/NAME`.
     pub(crate) fn name(&self) -> String {
         format!("pod/{}", self.pod.key.name)
@@ -85,57 +87,31 @@ impl TargetPod {
     }
 
     /// Whether one of its owners has this kind.
-    pub(crate) fn is_of(&self, kind: common::model::owner::OwnerKind) -> bool {
-        self.chain.workloads.iter().any(|owner| owner.kind == kind)
+    pub(crate) fn is_of(&self, kind: OwnerKind) -> bool {
+        self.chain.iter().any(|view| view.workload.kind == kind)
     }
 
     /// The owners that the pod names, nearest first, as `Kind name`.
     pub(crate) fn claims(&self) -> Vec<String> {
-        let read = self.chain.workloads.iter().map(|owner| format!("{} {}", owner.kind, owner.name));
-        let mut claims: Vec<String> = read.collect();
-        if claims.is_empty() {
-            let references = self.json["metadata"]["ownerReferences"].as_array().into_iter().flatten();
-            let mut controllers = references.filter(|one| one["controller"].as_bool() == Some(true));
-            claims.extend(controllers.next().map(|one| {
-                format!("{} {}", one["kind"].as_str().unwrap_or("?"), one["name"].as_str().unwrap_or("?"))
-            }));
+        let read = self.chain.iter().map(|view| format!("{} {}", view.workload.kind, view.workload.name));
+        let claims: Vec<String> = read.collect();
+        match &self.pod.controller {
+            Some(claim) if claims.is_empty() => {
+                let foreign = claim.foreign.as_ref().map(|foreign| foreign.kind.to_string());
+                let kind = claim.kind.map(|kind| kind.as_str().to_owned()).or(foreign);
+                vec![format!("{} {}", kind.unwrap_or_else(|| "?".into()), claim.name)]
+            }
+            _ => claims,
         }
-        claims
     }
 
     /// The grace period in seconds: `asked`, or that of the pod if `asked` is negative.
     pub(crate) fn grace(&self, asked: i64) -> i64 {
-        let own = self.json["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
-        if asked >= 0 { asked } else { own }
+        if asked >= 0 { asked } else { self.pod.grace_period }
     }
 
-    /// The names of its emptyDir volumes.
-    pub(crate) fn empty_dirs(&self) -> Vec<String> {
-        let volumes = self.json["spec"]["volumes"].as_array().into_iter().flatten();
-        let empty = volumes.filter(|volume| volume["emptyDir"].is_object());
-        let name = |volume: &Value| {
-            let name = volume["name"].as_str().unwrap_or("?");
-            let is_memory = volume["emptyDir"]["medium"].as_str() == Some("Memory");
-            if is_memory { format!("{name} (memory)") } else { name.to_owned() }
-        };
-        empty.map(name).collect()
+    /// A label selector for the pods of its owner: that of the topmost owner which has one.
+    pub(super) fn selector(&self) -> Option<&str> {
+        self.chain.iter().rev().find_map(|view| view.selector.as_deref())
     }
-
-    /// The finalizers of the pod.
-    pub(crate) fn finalizers(&self) -> Vec<String> {
-        finalizers(&self.json)
-    }
-}
-
-/// The finalizers of an object.
-pub(super) fn finalizers(json: &Value) -> Vec<String> {
-    let all = json["metadata"]["finalizers"].as_array().into_iter().flatten();
-    all.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// Whether the condition Ready of a pod is true.
-pub(super) fn is_ready(json: &Value) -> bool {
-    let conditions = json["status"]["conditions"].as_array().into_iter().flatten();
-    let mut ready = conditions.filter(|condition| condition["type"] == "Ready");
-    ready.any(|condition| condition["status"] == "True")
 }

@@ -9,10 +9,12 @@ mod notes;
 use super::Context;
 use super::recreate::{RecreatedPod, declined, dry_run, prepare, recreate, warn_of_competing_pods};
 use crate::cli::Restart;
+use crate::clock::local_time;
 use crate::error::{Exit, Failure};
-use crate::names::{ObjectArg, PodChoice, PodOrWorkload, PodWithReadiness, find, parse_args};
+use crate::names::{ObjectArg, PodChoice, PodOrWorkload, find, parse_args};
 use crate::node_patch::DryRun;
 use crate::print::{Output, print};
+use crate::reader::PodView;
 use crate::render::recreate::{Reports, plan};
 use crate::ui::printer;
 use crate::ui::progress::ProgressFallback;
@@ -31,7 +33,7 @@ struct WorkloadRestart {
     id: String,
     workload: Box<Workload>,
     /// The pods, in the order in which they are recreated.
-    left: Vec<PodWithReadiness>,
+    left: Vec<PodView>,
     total: usize,
     began: Timestamp,
 }
@@ -92,7 +94,7 @@ async fn plan_restart(
         let choice = PodChoice { workload, pods };
         return Err(choice.into_failure(local_time()));
     }
-    let mut left: Vec<PodWithReadiness> = pods;
+    let mut left: Vec<PodView> = pods;
     left.retain(|found| {
         // Creation times are in seconds: a replacement may have the same time as the pod that it replaced.
         let is_noted = noted.as_ref().is_none_or(|noted| noted.contains(&found.pod.uid.to_string()));
@@ -104,14 +106,14 @@ async fn plan_restart(
 }
 
 /// The sort key of pods: oldest first; in a StatefulSet the highest number first, as in its rolling updates.
-fn order(workload: &Workload, found: &PodWithReadiness) -> (Reverse<Option<u64>>, Option<Moment>, String) {
+fn order(workload: &Workload, found: &PodView) -> (Reverse<Option<u64>>, Option<Moment>, String) {
     let number = found.pod.key.name.rsplit_once('-').and_then(|(_, number)| number.parse().ok());
     let number = number.filter(|_| workload.kind == OwnerKind::StatefulSet);
     (Reverse(number), found.pod.created, found.pod.key.name.to_string())
 }
 
 /// The creation time of the newest pod, by the server's clock. It is the time of the restart: no existing pod is newer.
-fn newest(pods: &[PodWithReadiness]) -> Option<Timestamp> {
+fn newest(pods: &[PodView]) -> Option<Timestamp> {
     pods.iter().filter_map(|found| found.pod.created).map(Moment::time).max()
 }
 
@@ -223,10 +225,4 @@ fn stopped(failure: Failure, restart: &WorkloadRestart, index: usize) -> Failure
         _ => again,
     };
     failure.hint(hint)
-}
-
-/// The local time, for ages that are shown, and for a workload whose pods have no creation time.
-#[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
-fn local_time() -> Timestamp {
-    Timestamp::now()
 }

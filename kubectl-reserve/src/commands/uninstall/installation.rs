@@ -63,7 +63,8 @@ pub(super) async fn read(session: &Session, namespace: &str) -> Result<Vec<Objec
     for (kind, place) in places(namespace) {
         let found = objects::labelled(session, kind, place.as_deref()).await;
         // A kind that this server does not have was never installed.
-        let found = objects::optional(found).map_err(|error| error.into_failure("list", &kind.resource()))?;
+        let found =
+            crate::reader::existing(found).map_err(|error| error.into_failure("list", &kind.resource()))?;
         all.extend(found.unwrap_or_default());
     }
     all.retain(|object| object.kind.kind != "Namespace" || object.name == namespace);
@@ -76,7 +77,8 @@ pub(super) async fn leases(session: &Session, namespace: &str) -> Result<Vec<Obj
     let Some((_, kind)) = ManifestKind::find("Lease") else { return Ok(Vec::new()) };
     let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
     let found = objects::list(session, &kind.path(Some(namespace)), &label).await;
-    let found = objects::optional(found).map_err(|error| error.into_failure("list leases", "list leases"))?;
+    let found =
+        crate::reader::existing(found).map_err(|error| error.into_failure("list leases", "list leases"))?;
     let object = |mut json: Value| {
         json["kind"] = kind.kind.into();
         Object::new(json)

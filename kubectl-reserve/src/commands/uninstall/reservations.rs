@@ -50,7 +50,7 @@ pub(super) async fn remove(
 ) -> Result<bool, Failure> {
     let written = node_patch::rewrite(session, node, dry_run, |seen| {
         let keys_to_remove = keys_to_remove(seen.annotations, all);
-        Ok((!keys_to_remove.is_empty()).then(|| patch(seen, &keys_to_remove, &[], false)))
+        Ok::<_, Failure>((!keys_to_remove.is_empty()).then(|| patch(seen, &keys_to_remove, &[], false)))
     });
     Ok(written.await?.is_changed)
 }

@@ -139,6 +139,11 @@ impl Recreation {
         self.next(action)
     }
 
+    /// How the room is kept. It changes to `KeepAnnotation` if the caller may not write to the node.
+    pub fn keep_method(&self) -> KeepMethod {
+        self.terms.keep_method
+    }
+
     /// The user wants to stop. The first time the reservation is taken back if the pod was not evicted; the second time the
     /// recreation stops at once.
     pub fn interrupt(&mut self) -> StepOutput {
