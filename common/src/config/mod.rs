@@ -187,7 +187,7 @@ fn assemble(
     let ignored = extender::ignored_resources(&configuration.extenders);
     if !ignored.is_empty() {
         for profile in &mut configuration.profiles {
-            profile::set_fit_argument(profile, "ignoredResources", json!(ignored));
+            profile::set_fit_argument(profile, "ignoredResources", &json!(ignored));
         }
     }
     configuration

@@ -37,7 +37,7 @@ pub(super) fn build(
     let percentage_of_nodes_to_score = raw_profile.percentage;
     let mut profile = Profile { scheduler_name, percentage_of_nodes_to_score, plugins, plugin_configs };
     if let Some(strategy) = strategy {
-        set_fit_argument(&mut profile, "scoringStrategy", strategy);
+        set_fit_argument(&mut profile, "scoringStrategy", &strategy);
     }
     if !profile.at(ExtensionPoint::Filter).iter().any(|enabled| enabled.name == RESERVATION) {
         let what =
@@ -76,7 +76,7 @@ fn check_name(path: &str, name: &str, catalog: PluginCatalog<'_>, found: &mut Fi
 }
 
 /// Sets an argument of NodeResourcesFit that follows from another part of the file.
-pub(super) fn set_fit_argument(profile: &mut Profile, field: &str, value: Value) {
+pub(super) fn set_fit_argument(profile: &mut Profile, field: &str, value: &Value) {
     let config = profile.plugin_configs.iter_mut().find(|config| config.name == "NodeResourcesFit");
     config.into_iter().for_each(|config| put(&mut config.args, field, value.clone()));
 }
