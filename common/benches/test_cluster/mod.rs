@@ -144,9 +144,9 @@ impl PodStream {
         let decision = schedule(&pod, &self.cluster.snapshot(NOW), &self.registry);
         let decided = cpu_time();
         check(&mut self.cluster, &pod, &decision);
-        let Decision::Place { node, seat, .. } = decision else { panic!("{decision:?}") };
+        let Decision::Place { node, claims } = decision else { panic!("{decision:?}") };
         let again = cpu_time();
-        self.cluster.assume(&key, Assumption { uid: pod.uid.clone(), node, seat, since: NOW });
+        self.cluster.assume(&key, Assumption { uid: pod.uid.clone(), node, claims, since: NOW });
         let took = decided.saturating_sub(before) + cpu_time().saturating_sub(again);
         self.placed.push_back(pod);
         if self.placed.len() > STAYING

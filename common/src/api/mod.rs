@@ -22,6 +22,7 @@ pub mod reservation;
 mod selector;
 pub mod service;
 pub mod storage;
+pub mod volume_writes;
 pub mod workload;
 
 /// An object could not be decoded. The source says where in the JSON.

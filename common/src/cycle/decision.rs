@@ -1,10 +1,9 @@
 //! The result of a scheduling cycle.
 
 use crate::framework::{Diagnosis, PostFilterResult, Rejection, Rejections};
-use crate::model::ReservationId;
+use crate::model::Claims;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
-use crate::model::storage::VolumeChoice;
 use jiff::Timestamp;
 
 /// The result of a scheduling cycle for one pod.
@@ -14,10 +13,8 @@ pub enum Decision {
     Place {
         /// The name of the node.
         node: NodeName,
-        /// The reservation that the pod takes there, if that reservation has a seat.
-        seat: Option<ReservationId>,
-        /// The volumes for its claims that are not bound yet; they are bound before the pod is.
-        volumes: Vec<VolumeChoice>,
+        /// What the pod takes there besides room.
+        claims: Claims,
     },
     /// No node fits the pod.
     NoFit(Box<NoFit>),

@@ -1,5 +1,5 @@
 //! Finds a node for one pod in one snapshot, and says why if there is none. Entry points: [`schedule`] decides;
-//! [`decide_binding`] runs Permit, PreBind and Bind for the chosen node; [`Inspection`] and [`diagnose`] explain.
+//! [`decide_binding`] runs Permit, PreBind and Bind for the chosen node, [`Preparation`] what comes before the binding; [`Inspection`] and [`diagnose`] explain.
 //!
 //! Order in [`schedule`]: PreEnqueue, PreFilter (`admission`), the reserved node, Filter (`filter_set`, `index`), Score (`pick`,
 //! `scores`), Reserve; PostFilter if no node fits.
@@ -15,6 +15,8 @@ mod index;
 mod inspect;
 mod message;
 mod pick;
+mod preemption;
+mod preparation;
 mod scores;
 #[cfg(test)]
 mod tests;
@@ -24,16 +26,17 @@ pub use decision::{Decision, NoFit, NodeWait, Refusal};
 pub use filter_set::nominated;
 pub use inspect::Inspection;
 pub use message::message;
+pub use preemption::{preemption_candidates, revise_preemption};
+pub use preparation::Preparation;
 pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections, Reserved,
+    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
     ReservedNode, Status,
 };
-use crate::model::ExtensionPoint;
-use crate::model::Pod;
 use crate::model::pod::Feature;
+use crate::model::{Claims, ExtensionPoint, Pod};
 use admission::{EligibleNodes, merged_status, run_pre_filters};
 use filter_set::FilterSet;
 use smallvec::smallvec;
@@ -173,10 +176,10 @@ fn fits_nominated_node(filter_set: &FilterSet<'_>) -> Result<bool, String> {
 
 fn place(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> Decision {
     let start = registry.start_timer();
-    let reserved = reserve(filter_set, ledger, registry);
-    registry.record_extension_point(ExtensionPoint::Reserve, Status::of(&reserved), start);
-    match reserved {
-        Ok(Reserved { seat, volumes }) => Decision::Place { node: ledger.node.name.clone(), seat, volumes },
+    let claims = reserve(filter_set, ledger, registry);
+    registry.record_extension_point(ExtensionPoint::Reserve, Status::of(&claims), start);
+    match claims {
+        Ok(claims) => Decision::Place { node: ledger.node.name.clone(), claims },
         Err(rejection) => {
             binding::unreserve(filter_set.pod_context, ledger, registry);
             Decision::NoFit(Box::new(binding::no_fit_on(ledger, rejection)))
@@ -184,15 +187,15 @@ fn place(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> De
     }
 }
 
-fn reserve(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> Result<Reserved, Rejection> {
-    let mut reserved = Reserved::default();
+fn reserve(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> Result<Claims, Rejection> {
+    let mut claims = Claims::default();
     for plugin in &registry.reserves {
         let start = registry.start_timer();
         let more = plugin.reserve(filter_set.pod_context, ledger, filter_set.world);
         registry.record_plugin(plugin.name(), ExtensionPoint::Reserve, Status::of(&more), start);
-        reserved = reserved.and(more?);
+        claims.0.extend(more?);
     }
-    Ok(reserved)
+    Ok(claims)
 }
 
 fn no_fit(

@@ -106,10 +106,10 @@ fn a_replacement_goes_home_and_takes_its_seat() {
         cluster_builder().workload(&owner).workload(&set).node(node("n1").cpu("64")).node(reserved_node);
     let replica = pod("web-2").cpu("1").owned_by(&set);
     let decision = decide(test_cluster.clone(), &replica);
-    assert_eq!(decision, Decision::Place { node: "n2".into(), seat: Some(kept.id()), volumes: vec![] });
+    assert_eq!(decision, Decision::Place { node: "n2".into(), claims: Some(kept.id()).into() });
     assert_eq!(
         decide(test_cluster, &pod("x").cpu("1")),
-        Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
+        Decision::Place { node: "n1".into(), claims: None.into() }
     );
 }
 
@@ -142,10 +142,7 @@ fn the_plain_form_is_used_without_a_stamp() {
         .workload(&owner)
         .node(node("n1").reserves(crate::testing::plain(&owner.uid).cpu("4")));
     let replica = pod("web-2").cpu("4").owned_by(&owner);
-    assert_eq!(
-        decide(test_cluster, &replica),
-        Decision::Place { node: "n1".into(), seat: None, volumes: vec![] }
-    );
+    assert_eq!(decide(test_cluster, &replica), Decision::Place { node: "n1".into(), claims: None.into() });
 }
 
 #[test]

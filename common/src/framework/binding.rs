@@ -1,13 +1,12 @@
 //! The extension points after a node was chosen: Reserve, Permit, PreBind, Bind, PostBind, in this order. `cycle` calls
-//! them. Bind plugins only say whether they bind a pod; the daemon writes the Binding.
+//! them. Bind plugins only say whether they bind a pod; the daemon writes the Binding, and before it what Reserve plugins need.
 
 use super::{Plugin, Rejection};
 use crate::cluster::{Ledger, PodContext, Snapshot};
-use crate::model::ReservationId;
-use crate::model::storage::VolumeChoice;
+use crate::model::{Claim, Claims, NodeName, ObjectWrite};
 use std::time::Duration;
 
-/// Chooses what the pod takes on its node besides room: a reservation, volumes.
+/// Chooses what a pod takes on its node besides room, prepares it before the binding, and takes it back.
 pub trait Reserve: Plugin {
     /// What the pod takes on this node.
     ///
@@ -18,28 +17,60 @@ pub trait Reserve: Plugin {
         pod_context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
-    ) -> Result<Reserved, Rejection>;
+    ) -> Result<Vec<Claim>, Rejection>;
 
-    /// Called when the pod is not bound to the node. The cycle itself drops what `reserve` returned.
+    /// What has to be done for those of `claims` that are of this plugin before a pod is bound to `node`.
+    fn prepare_claims(
+        &self,
+        _claims: &Claims,
+        _node: &NodeName,
+        _world: &Snapshot<'_>,
+    ) -> Vec<PreparedClaim> {
+        Vec::new()
+    }
+
+    /// Whether what [`Reserve::prepare_claims`] returned is done. Asked once the writes are answered, and then after each change.
+    fn progress(
+        &self,
+        _prepared: &[PreparedClaim],
+        _node: &NodeName,
+        _world: &Snapshot<'_>,
+    ) -> ClaimProgress {
+        ClaimProgress::Done
+    }
+
+    /// How long that may take, and the error text if it takes longer.
+    fn timeout(&self) -> (Duration, &'static str) {
+        (PREPARE_MAX, "context deadline exceeded")
+    }
+
+    /// Called when the pod is not bound to the node. The belief itself forgets what `reserve` returned.
     fn unreserve(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) {}
 }
 
-/// What a pod takes on its node besides room: the result of Reserve.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reserved {
-    /// The reservation that the pod takes, if that reservation has a seat.
-    pub seat: Option<ReservationId>,
-    /// The volumes for its claims that are not bound yet.
-    pub volumes: Vec<VolumeChoice>,
+/// How long claims may take, unless the plugin says otherwise: the default of kube-scheduler's plugins.
+const PREPARE_MAX: Duration = Duration::from_secs(600);
+
+/// A claim for which something has to be done before its pod is bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreparedClaim {
+    /// The claim.
+    pub claim: Claim,
+    /// The write to the API server; `None` if the object is as wanted already.
+    pub write: Option<ObjectWrite>,
+    /// The version of the object that has the write. Until the write is answered it is `u64::MAX`: no version is new enough.
+    pub version: u64,
 }
 
-impl Reserved {
-    /// Merges the results of two plugins; of two seats the first counts.
-    #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.volumes.extend(other.volumes);
-        Self { seat: self.seat.or(other.seat), volumes: self.volumes }
-    }
+/// How far the preparation of claims is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimProgress {
+    /// The pod can be bound.
+    Done,
+    /// Something is missing yet.
+    Waiting,
+    /// The preparation failed, and the pod has to be scheduled again.
+    Failed(String),
 }
 
 /// Allows, delays or denies the binding of a pod.

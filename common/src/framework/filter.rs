@@ -105,6 +105,21 @@ pub struct Attempt<'c> {
 pub trait PostFilter: Plugin {
     /// Which node would fit the pod, and after the removal of which pods.
     fn post_filter(&self, attempt: &Attempt<'_>) -> PostFilterResult;
+
+    /// The candidates of `result`, the best first, if `result` is of this plugin.
+    fn candidates<'r>(&self, _result: &'r PostFilterResult) -> Vec<&'r NodeVictims> {
+        Vec::new()
+    }
+
+    /// The result of this plugin after extenders have answered about its candidates: with those that they accept and the victims
+    /// there, or with their error.
+    fn revise(
+        &self,
+        result: PostFilterResult,
+        _accepted: Result<Vec<NodeVictims>, String>,
+    ) -> PostFilterResult {
+        result
+    }
 }
 
 /// The result of PostFilter: which nodes would fit the pod if some pods were removed from them.

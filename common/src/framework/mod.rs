@@ -18,7 +18,7 @@ mod registry;
 mod score;
 mod verdict;
 
-pub use binding::{Bind, Permission, Permit, PostBind, PreBind, Reserve, Reserved};
+pub use binding::{Bind, ClaimProgress, Permission, Permit, PostBind, PreBind, PreparedClaim, Reserve};
 pub use diagnosis::{Diagnosis, NodeDiagnosis};
 pub use evidence::{Evidence, SpreadStatus, UnmetPodAffinity, UnmetRequirement};
 pub use filter::{

@@ -18,6 +18,13 @@ pub struct QueuedPodInfo {
     pub arrival: u64,
 }
 
+impl QueuedPodInfo {
+    /// The sort key by which higher priorities come first, and then earlier arrivals.
+    pub fn by_priority(&self) -> QueueSortKey {
+        (-i64::from(self.priority), i64::try_from(self.arrival).unwrap_or(i64::MAX))
+    }
+}
+
 /// The key by which the queue is sorted: the pod with the smallest key comes first; of equal keys, the pod that arrived first.
 pub type QueueSortKey = (i64, i64);
 

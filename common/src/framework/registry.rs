@@ -6,7 +6,6 @@ use super::{
 };
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The plugins of one profile. Each list is in the order in which the plugins run.
 #[derive(Default)]
@@ -35,8 +34,6 @@ pub struct Registry {
     pub binds: Vec<Arc<dyn Bind>>,
     /// The PostBind plugins.
     pub post_binds: Vec<Arc<dyn PostBind>>,
-    /// How long binding the volumes of a pod may take; `None` if the profile does not say.
-    pub volume_bind_timeout: Option<Duration>,
     /// Measures how long plugins take; `None`: nothing is measured.
     pub meter: Option<Arc<dyn Meter>>,
     id: RegistryId,
@@ -94,7 +91,6 @@ impl Registry {
             pre_binds: self.pre_binds.clone(),
             binds: self.binds.clone(),
             post_binds: self.post_binds.clone(),
-            volume_bind_timeout: self.volume_bind_timeout,
             meter: self.meter.clone(),
             id: RegistryId::default(),
         }

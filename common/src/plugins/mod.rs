@@ -56,6 +56,17 @@ pub fn without_reservations() -> Registry {
     default_profile(|profile| profile.without("Reservation"))
 }
 
+/// Only the plugin that enforces reservations, for pods that another scheduler places.
+pub fn only_reservations() -> Registry {
+    default_profile(|mut profile| {
+        profile
+            .plugins
+            .values_mut()
+            .for_each(|enabled| enabled.retain(|plugin| plugin.name == "Reservation"));
+        profile
+    })
+}
+
 fn default_profile(change: impl Fn(Profile) -> Profile) -> Registry {
     let plugins = PluginList::built_in();
     let profile = Configuration::default_for("", &plugins.declarations()).profiles.into_iter().next();

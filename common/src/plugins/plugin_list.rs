@@ -13,11 +13,10 @@
 use super::descriptor::Descriptor;
 use super::implementations::Implementations;
 use super::trace::{self, NoSink};
-use crate::config::{PluginArgs as _, PluginDeclaration, Profile, VolumeBindingArgs};
+use crate::config::{PluginDeclaration, Profile};
 use crate::framework::Registry;
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 /// Plugins, each with a name of its own. Those of the default profile are in the order in which they run.
 #[derive(Clone, Debug)]
@@ -87,9 +86,7 @@ impl PluginList {
     /// When a plugin rejects its arguments, or the profile names a plugin that is not in the list.
     pub fn registry(&self, profile: &Profile) -> Result<Registry, String> {
         let mut made: BTreeMap<&str, Implementations> = BTreeMap::new();
-        let seconds = VolumeBindingArgs::from_value(profile.args("VolumeBinding")).bind_timeout_seconds;
         let mut registry = Registry::default();
-        registry.volume_bind_timeout = Some(Duration::from_secs(seconds.unsigned_abs()));
         for point in ExtensionPoint::CONFIGURABLE {
             for enabled in profile.at(point) {
                 let name = enabled.name.as_str();

@@ -1,6 +1,6 @@
 //! Carries out effects: all writes to the cluster except those of Leases, and calls to extenders. Entry point: [`Effects::run`].
 //!
-//! Each call has a deadline. Bindings, evictions, nominations, writes of volumes and of reservations return their outcome as an
+//! Each call has a deadline. Bindings, evictions, nominations, writes for claims and of reservations return their outcome as an
 //! input; an owner that was read returns as an event of the cluster. A condition that could not be written is only logged: the
 //! next decision finds that the pod lacks it, and writes it again. An event that could not be written is lost.
 //!
@@ -11,11 +11,11 @@ mod condition;
 mod events;
 mod evict;
 mod find;
+mod object_writes;
 mod owner;
 pub mod reserve;
 #[cfg(test)]
 mod tests;
-mod volumes;
 
 #[cfg(test)]
 pub(crate) use reserve::tests::StoredNode;
@@ -130,9 +130,9 @@ impl Effects {
                 let outcome = evict::evict(self, &eviction).await;
                 Some(Input::Evicted { eviction, outcome })
             }
-            Effect::BindVolumes { pod, uid, id, writes } => {
-                let outcome = volumes::write(self, &writes).await;
-                Some(Input::Volumes { pod, uid, id, outcome })
+            Effect::WriteObjects { pod, uid, id, writes } => {
+                let outcome = object_writes::write(self, &writes).await;
+                Some(Input::ObjectsWritten { pod, uid, id, outcome })
             }
             Effect::AskExtenders { pod, uid, nodes } => {
                 let answer = match &self.extenders {

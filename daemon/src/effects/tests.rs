@@ -1,8 +1,9 @@
 //! The outcome of each write, for each answer or failure of an API server or of the network.
 
 use super::Effects;
-use crate::state::{BindingOutcome, Effect, Eviction, EvictionOutcome, Input, VolumeWrite};
+use crate::state::{BindingOutcome, Effect, Eviction, EvictionOutcome, Input};
 use crate::testing::{ScriptedAnswer, scripted_client};
+use common::api::volume_writes::{node_for_claim, volume_for_claim};
 use common::model::PodKey;
 use common::model::storage::ClaimRef;
 use serde_json::json;
@@ -155,13 +156,15 @@ fn versioned(version: &str) -> ScriptedAnswer {
 
 async fn bound_volumes(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Result<Vec<u64>, String> {
     let claim = ClaimRef { namespace: "default".into(), name: "c".into(), uid: Some(OTHER.into()) };
-    let (name, version, claim_version) = ("v".into(), 3, 4);
-    let volume = VolumeWrite::Volume { name, version, claim: claim.clone(), claim_version, is_ours: true };
-    let writes = vec![volume, VolumeWrite::Claim { claim, version: 4, node: "n1".into() }];
-    let (client, _) = scripted_client(answers);
-    let effect = Effect::BindVolumes { pod: PodKey::new("default", "web-1"), uid: UID.into(), id: 7, writes };
+    let writes = vec![volume_for_claim("v", 3, &claim, 4, true), node_for_claim(&claim, 4, &"n1".into())];
+    let (client, asked) = scripted_client(answers);
+    let effect =
+        Effect::WriteObjects { pod: PodKey::new("default", "web-1"), uid: UID.into(), id: 7, writes };
     let answer = Effects::new(client, "test".into()).run(effect, EPOCH).await;
-    let Some(Input::Volumes { outcome, id: 7, .. }) = answer else { panic!("{answer:?}") };
+    let Some(Input::ObjectsWritten { outcome, id: 7, .. }) = answer else { panic!("{answer:?}") };
+    let paths = ["/api/v1/persistentvolumes/v", "/api/v1/namespaces/default/persistentvolumeclaims/c"];
+    let asked: Vec<String> = asked.lock().unwrap().iter().map(|uri| uri.path().to_owned()).collect();
+    assert_eq!(asked, paths[..asked.len()]);
     outcome
 }
 

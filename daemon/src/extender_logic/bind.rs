@@ -43,7 +43,8 @@ impl ExtenderLogic {
             Ok(seat) => {
                 let ExtenderBindingArgs { pod, uid, node } = request.clone();
                 let since = step.now.wall;
-                let assumed = Assumption { uid: uid.clone(), node: node.clone(), seat: seat.clone(), since };
+                let assumed =
+                    Assumption { uid: uid.clone(), node: node.clone(), claims: seat.clone().into(), since };
                 step.cluster.assume(&pod, assumed);
                 self.passed_pods.remove(&pod);
                 self.bindings.insert((pod.clone(), uid.clone()), id);
@@ -78,8 +79,12 @@ impl ExtenderLogic {
             return Err("the node is not known, or gone".to_owned());
         };
         if fit::has_reservations(ledger)
-            && let Some(why) =
-                fit::refusal(&pod_context, ledger.id, &self.passed_pods.suppose(&world, ledger, &pod.uid))
+            && let Some(why) = fit::refusal(
+                &pod_context,
+                ledger.id,
+                &self.passed_pods.suppose(&world, ledger, &pod.uid),
+                &self.reservations,
+            )
         {
             return Err(why);
         }

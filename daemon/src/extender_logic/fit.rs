@@ -3,9 +3,8 @@
 use common::cluster::ledger::{Entry, ReservationState};
 use common::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use common::cycle;
-use common::framework::{Admission, Filter as _, PreFilter as _, Verdict};
+use common::framework::{Admission, Registry, Verdict};
 use common::model::{NodeName, ResourceName};
-use common::plugins::reservation::ReservationPlugin;
 use std::sync::Arc;
 
 /// The reason on all other nodes when the pod may only have its reserved node.
@@ -23,36 +22,52 @@ fn is_live(entry: &Entry) -> bool {
 
 /// The only node that the pod may have, if a reservation of its owner has the placement `require`. `wait` is only a preference
 /// here: kube-scheduler cannot wait for a node.
-pub(super) fn reserved_node(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Option<NodeName> {
-    match ReservationPlugin.pre_filter(pod_context, world) {
+pub(super) fn reserved_node(
+    pod_context: &PodContext<'_>,
+    world: &Snapshot<'_>,
+    reservations: &Registry,
+) -> Option<NodeName> {
+    reservations.pre_filters.iter().find_map(|plugin| match plugin.pre_filter(pod_context, world) {
         Admission::ReservedNode(reserved_node) if reserved_node.is_required => Some(reserved_node.node),
         _ => None,
-    }
+    })
 }
 
 /// Why the pod does not fit the node; `None` if it fits.
 ///
 /// As in kube-scheduler, it has to fit with and without the pods of the same or higher priority that are nominated there: they may
 /// come or not.
-pub(super) fn refusal(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+pub(super) fn refusal(
+    pod_context: &PodContext<'_>,
+    id: NodeId,
+    world: &Snapshot<'_>,
+    reservations: &Registry,
+) -> Option<String> {
     let nominated = cycle::nominated(pod_context, id, world);
     let with_nominated = world.ledger(id).filter(|_| !nominated.is_empty()).and_then(|ledger| {
         let mut with = ledger.clone();
         for pod in nominated.iter().filter(|pod| !ledger.pods.iter().any(|there| there.uid == pod.uid)) {
             with.add(Arc::new(pod.bound(ledger.node.name.clone(), None, None)));
         }
-        refusal_in(pod_context, id, &world.suppose(with))
+        refusal_in(pod_context, id, &world.suppose(with), reservations)
     });
-    with_nominated.or_else(|| refusal_in(pod_context, id, world))
+    with_nominated.or_else(|| refusal_in(pod_context, id, world, reservations))
 }
 
 /// Why the pod does not fit the node as it is in `world`.
-fn refusal_in(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'_>) -> Option<String> {
+fn refusal_in(
+    pod_context: &PodContext<'_>,
+    id: NodeId,
+    world: &Snapshot<'_>,
+    reservations: &Registry,
+) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
-    if let Some(filter) = ReservationPlugin.prepare(pod_context, world)
-        && let Verdict::Rejects(rejections) = filter(id)
-    {
-        reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));
+    for plugin in &reservations.filters {
+        if let Some(filter) = plugin.prepare(pod_context, world)
+            && let Verdict::Rejects(rejections) = filter(id)
+        {
+            reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));
+        }
     }
     let insufficient = world.ledger(id).and_then(|ledger| insufficient(pod_context, ledger));
     if let Some(resource) = insufficient.filter(|_| reasons.is_empty()) {

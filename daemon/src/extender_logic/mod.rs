@@ -20,8 +20,10 @@ pub use question::{Question, Reply};
 use crate::state::{Effect, Step};
 use common::api::extender::{ExtenderBindingArgs, PRIORITY_MAX, Victims};
 use common::cluster::Snapshot;
+use common::framework::Registry;
 use common::model::ids::Text;
 use common::model::{NodeName, Pod, PodKey, Uid};
+use common::plugins::only_reservations;
 use passed_pods::PassedPods;
 use recheck::{RECHECK_MAX, Recheck, WaitBudget};
 use std::collections::BTreeMap;
@@ -42,6 +44,8 @@ const SCHEDULERS_MAX: usize = 64;
 pub(crate) struct ExtenderLogic {
     /// The schedulers whose pods this daemon places itself.
     own: Arc<[Text]>,
+    /// The plugin that enforces reservations.
+    reservations: Registry,
     passed_pods: PassedPods,
     pending: Vec<WaitingQuestion>,
     budget: WaitBudget,
@@ -77,6 +81,7 @@ impl ExtenderLogic {
     pub(crate) fn new(own: Arc<[Text]>) -> Self {
         Self {
             own,
+            reservations: only_reservations(),
             passed_pods: PassedPods::default(),
             pending: Vec::new(),
             budget: WaitBudget::default(),
@@ -217,7 +222,7 @@ impl ExtenderLogic {
     ) -> BTreeMap<NodeName, String> {
         self.passed_pods.remove(&pod.key);
         let pod_context = world.pod_context(pod);
-        let reserved_node = fit::reserved_node(&pod_context, world);
+        let reserved_node = fit::reserved_node(&pod_context, world, &self.reservations);
         let mut refused = BTreeMap::new();
         let mut counted = Vec::new();
         for name in nodes {
@@ -229,6 +234,7 @@ impl ExtenderLogic {
                         &pod_context,
                         ledger.id,
                         &self.passed_pods.suppose(world, ledger, &pod.uid),
+                        &self.reservations,
                     );
                     if why.is_none() {
                         counted.push(name.clone());
@@ -259,7 +265,7 @@ impl ExtenderLogic {
             for victim in &victims.pods {
                 without.remove(victim);
             }
-            fit::refusal(&pod_context, ledger.id, &world.suppose(without)).is_none()
+            fit::refusal(&pod_context, ledger.id, &world.suppose(without), &self.reservations).is_none()
         };
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()

@@ -135,7 +135,7 @@ fn is_event(effect: &Effect) -> bool {
 fn priority(effect: &Effect) -> Priority {
     match effect {
         Effect::Annotate(_) => Priority::NodeWrite,
-        Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. } => Priority::Urgent,
+        Effect::Bind { .. } | Effect::Find { .. } | Effect::WriteObjects { .. } => Priority::Urgent,
         Effect::Evict(_)
         | Effect::ReadOwner(_)
         | Effect::Reply { .. }
@@ -148,15 +148,15 @@ fn priority(effect: &Effect) -> Priority {
 
 /// Whether the effect is a step of the binding of its pod.
 fn is_binding(effect: &Effect) -> bool {
-    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::BindVolumes { .. })
+    matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::WriteObjects { .. })
 }
 
 /// Whether `binding` makes the waiting effect `other` out of date. Events stay: they say what happened before.
 fn is_outdated_by(binding: &Effect, other: &Effect) -> bool {
     match other {
         Effect::Condition { .. } => true,
-        // While volumes are being bound, the nomination says where the pod is going to be.
-        Effect::Nominate { .. } => !matches!(binding, Effect::BindVolumes { .. }),
+        // While claims are being prepared, the nomination says where the pod is going to be.
+        Effect::Nominate { .. } => !matches!(binding, Effect::WriteObjects { .. }),
         _ => false,
     }
 }

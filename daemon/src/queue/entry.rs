@@ -106,9 +106,10 @@ impl Entry {
     }
 
     /// Asks the QueueSort plugin for its sort key.
-    pub(super) fn update_sort_key(&mut self, sort: &dyn QueueSort) {
+    pub(super) fn update_sort_key(&mut self, sort: Option<&dyn QueueSort>) {
         let arrival = if self.is_boosted { 0 } else { self.position };
-        self.sort_key = sort.sort_key(&QueuedPodInfo { priority: self.priority, arrival });
+        let queued = QueuedPodInfo { priority: self.priority, arrival };
+        self.sort_key = sort.map_or_else(|| queued.by_priority(), |sort| sort.sort_key(&queued));
     }
 
     /// An attempt found no node: begins a backoff, which grows with the number of such attempts.

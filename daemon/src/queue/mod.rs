@@ -47,12 +47,13 @@ pub struct Queue {
     /// How often pods were moved to a sub-queue, and why, since the last [`Queue::take_moves`].
     moves: BTreeMap<(&'static str, MoveReason), u64>,
     backoff: Backoff,
-    sort: Arc<dyn QueueSort>,
+    /// The QueueSort plugin; `None`: by priority, and then by arrival.
+    sort: Option<Arc<dyn QueueSort>>,
 }
 
 impl Queue {
     /// An empty queue with these delays and this order.
-    pub fn new(backoff: Backoff, sort: Arc<dyn QueueSort>) -> Self {
+    pub fn new(backoff: Backoff, sort: Option<Arc<dyn QueueSort>>) -> Self {
         Self {
             pods: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -75,7 +76,7 @@ impl Queue {
         }
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.priority = priority;
-        entry.update_sort_key(&*self.sort);
+        entry.update_sort_key(self.sort.as_deref());
         if entry.is_in_flight {
             entry.has_changed = true;
         } else {
@@ -132,7 +133,7 @@ impl Queue {
         entry.rejected(now, backoff);
         self.arrivals += 1;
         entry.position = self.arrivals;
-        entry.update_sort_key(&*self.sort);
+        entry.update_sort_key(self.sort.as_deref());
         if is_missed {
             self.requeue(pod, MoveReason::AttemptFailed, now);
         } else {
@@ -170,7 +171,7 @@ impl Queue {
         entry.failed(now, backoff);
         self.arrivals += 1;
         entry.position = self.arrivals;
-        entry.update_sort_key(&*self.sort);
+        entry.update_sort_key(self.sort.as_deref());
         let due = entry.due;
         self.move_to(pod, SubQueue::ErrorBackoff { due }, MoveReason::AttemptFailed);
     }

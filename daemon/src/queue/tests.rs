@@ -20,7 +20,7 @@ fn names(queue: &mut Queue, now: Duration) -> Vec<String> {
 }
 
 fn empty() -> Queue {
-    Queue::new(Backoff::default(), Arc::new(PrioritySort))
+    Queue::new(Backoff::default(), Some(Arc::new(PrioritySort)))
 }
 
 /// A QueueSort plugin of the caller.
@@ -37,7 +37,7 @@ fn the_order_is_a_plugins_to_say() {
             (-i64::try_from(queued.arrival).unwrap(), 0)
         }
     }
-    let mut queue = Queue::new(Backoff::default(), Arc::new(LastFirst));
+    let mut queue = Queue::new(Backoff::default(), Some(Arc::new(LastFirst)));
     let (one, other) = (key("one"), key("other"));
     queue.push(&one, 1000, Duration::ZERO);
     queue.push(&other, 0, Duration::ZERO);
@@ -208,7 +208,7 @@ fn how_long_a_pod_stays_unschedulable_or_gated_is_configured() {
         [(at(30), at(31)), (at(3600), at(3601)), (Duration::MAX, Duration::MAX)]
     {
         let backoff = Backoff { unschedulable_max, ..Backoff::default() };
-        let mut queue = Queue::new(backoff, Arc::new(PrioritySort));
+        let mut queue = Queue::new(backoff, None);
         queue.push(&key("a"), 0, at(1));
         queue.pop(at(1)).unwrap();
         queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(1));

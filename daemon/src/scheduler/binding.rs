@@ -7,9 +7,8 @@ use crate::queue::AttemptHistory;
 use crate::state::{AttemptResult, BindingOutcome, Effect, Nomination, Note, PodEvent, Step};
 use common::cluster::Assumption;
 use common::cycle;
-use common::framework::{Cure, Reserved, Status};
-use common::model::ExtensionPoint;
-use common::model::{NodeName, Pod, PodKey, Uid};
+use common::framework::{Cure, Status};
+use common::model::{Claims, ExtensionPoint, NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
 
 impl Scheduler {
@@ -18,15 +17,13 @@ impl Scheduler {
         &mut self,
         pod: &Pod,
         node: NodeName,
-        reserved: Reserved,
+        claims: Claims,
         step: &mut Step<'_>,
     ) -> AttemptResult {
-        let Reserved { seat, volumes } = reserved;
         let (key, uid, since) = (&pod.key, pod.uid.clone(), step.now.wall);
-        let assumed = Assumption { uid, node: node.clone(), seat: seat.clone(), since };
+        let assumed = Assumption { uid, node: node.clone(), claims: claims.clone(), since };
         step.cluster.assume(key, assumed);
         self.unschedulable_pods.remove(key);
-        step.cluster.assume_volumes(key, &pod.uid, volumes.clone());
         // Pods with affinity to it, or that are spread together with it, may wait for this.
         self.queue.wake(Cure::Pods, step.now.elapsed);
         if pod.nominated_node.is_some() {
@@ -35,13 +32,13 @@ impl Scheduler {
         }
         self.last_binding_id += 1;
         let (id, pod, phase) = (self.last_binding_id, Arc::new(pod.clone()), BindingPhase::Assumed);
-        self.try_bind(PendingBinding { id, pod, node, seat, volumes, phase }, step)
+        self.try_bind(PendingBinding { id, pod, node, claims, phase }, step)
     }
 
     /// Sends the binding.
     pub(super) fn bind(&mut self, pending: PendingBinding, step: &mut Step<'_>) {
-        let PendingBinding { pod, node, seat, .. } = pending;
-        let (pod, uid) = (pod.key.clone(), pod.uid.clone());
+        let PendingBinding { pod, node, claims, .. } = pending;
+        let (pod, uid, seat) = (pod.key.clone(), pod.uid.clone(), claims.seat().cloned());
         self.bindings.insert(pod.clone(), step.now.elapsed);
         step.effects.push(Effect::Bind { pod, uid, node, seat });
     }

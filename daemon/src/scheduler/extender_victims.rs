@@ -7,10 +7,9 @@ use super::Scheduler;
 use crate::state::{Effect, Step};
 use common::api::extender::Victims;
 use common::cluster::Cluster;
-use common::cycle::NoFit;
+use common::cycle::{self, NoFit};
 use common::framework;
 use common::model::{NodeName, Pod, PodKey, Uid};
-use common::plugins::default_preemption::{candidates, revise};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes extenders are asked about, the best first. kube-scheduler considers a hundred, or a tenth of all if that is more.
@@ -33,9 +32,10 @@ impl Scheduler {
         if !self.extender_requests.victims.includes(pod) {
             return false;
         }
-        let candidates = candidates(&no_fit.post_filter, CANDIDATES_MAX).into_iter();
+        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return false };
+        let candidates = cycle::preemption_candidates(&no_fit.post_filter, CANDIDATES_MAX, registry);
         let candidates: Vec<PreemptionCandidate> =
-            candidates.filter_map(|one| candidate(one, step.cluster)).collect();
+            candidates.into_iter().filter_map(|one| candidate(one, step.cluster)).collect();
         if candidates.is_empty() {
             return false;
         }
@@ -62,7 +62,8 @@ impl Scheduler {
         let pod = step.cluster.pod(key).filter(|pod| pod.uid == *uid && pod.is_waiting()).cloned();
         let Some(pod) = pod.filter(|_| !step.cluster.is_assumed(key)) else { return };
         let left = answer.map(|left| present(&left, step.cluster));
-        no_fit.post_filter = revise(no_fit.post_filter, left);
+        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
+        no_fit.post_filter = cycle::revise_preemption(no_fit.post_filter, left, registry);
         self.conclude_no_fit(&pod, &no_fit, step);
     }
 }

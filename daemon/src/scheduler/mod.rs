@@ -1,7 +1,7 @@
 //! The scheduler: pops pods from the queue, lets `common::cycle` decide on each, and turns the decisions into effects.
 //!
 //! `Scheduler::changed` learns what an event altered, `Scheduler::decide` makes decisions. A pod that gets a node goes through
-//! `binding` (assume) ─▶ `pending_bindings` (Permit) ─▶ `volumes` (PreBind) ─▶ `Effect::Bind`.
+//! `binding` (assume) ─▶ `pending_bindings` (Permit) ─▶ `preparations` (PreBind) ─▶ `Effect::Bind`.
 //!
 //! Knows nothing of: the API server, who created the pods.
 
@@ -11,8 +11,8 @@ mod extenders;
 mod pending_bindings;
 mod pod_status;
 mod preemption;
+mod preparations;
 mod unschedulable_pods;
-mod volumes;
 
 pub use extender_victims::PreemptionCandidate;
 pub use extenders::ExtenderAnswer;
@@ -22,17 +22,15 @@ use crate::state::{AttemptResult, Nomination, Note, Now, Step};
 use common::api::names::WAITING_FOR_RESERVED_NODE;
 use common::cluster::Change;
 use common::cycle::{self, Decision, NoFit, NodeWait, Refusal};
-use common::framework::{Cure, Registry, Reserved};
+use common::framework::{Cure, Registry};
 use common::model::ids::Text;
 use common::model::{CatalogKind, Pod, PodKey};
-use common::plugins::priority_sort::PrioritySort;
 use extenders::ExtenderRequests;
 use jiff::Timestamp;
 use pending_bindings::PendingBinding;
 use pod_status::LastEvent;
 use preemption::Preemption;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 use unschedulable_pods::UnschedulablePods;
 
@@ -58,7 +56,7 @@ pub(crate) struct Scheduler {
     queue: Queue,
     /// Whether it has decided anything since this replica began to lead.
     has_begun: bool,
-    /// Pods that have a node, and wait for a Permit plugin or for their volumes.
+    /// Pods that have a node, and wait for a Permit plugin or for their claims.
     pending_bindings: BTreeMap<PodKey, PendingBinding>,
     /// The id of the newest pending binding.
     last_binding_id: u64,
@@ -83,7 +81,7 @@ impl Scheduler {
         let sort = profiles.values().find_map(|registry| registry.queue_sort.clone());
         Self {
             profiles,
-            queue: Queue::new(backoff, sort.unwrap_or_else(|| Arc::new(PrioritySort))),
+            queue: Queue::new(backoff, sort),
             has_begun: false,
             pending_bindings: BTreeMap::new(),
             last_binding_id: 0,
@@ -238,9 +236,7 @@ impl Scheduler {
     /// Turns a decision into effects.
     fn conclude(&mut self, pod: &Pod, decision: Decision, step: &mut Step<'_>) -> AttemptResult {
         let result = match decision {
-            Decision::Place { node, seat, volumes } => {
-                self.place(pod, node, Reserved { seat, volumes }, step)
-            }
+            Decision::Place { node, claims } => self.place(pod, node, claims, step),
             Decision::NoFit(no_fit) => {
                 if !self.ask_about_victims(pod, &no_fit, step) {
                     self.conclude_no_fit(pod, &no_fit, step);

@@ -1,20 +1,19 @@
-//! Pods that have a node and are not bound yet, because a Permit plugin lets them wait or their volumes are not bound. They are
+//! Pods that have a node and are not bound yet, because a Permit plugin lets them wait or its claims are not ready, such
+//! as volumes that are not bound. They are
 //! counted on their nodes meanwhile.
 //!
 //! ```text
 //!   place ──▶ Permit ──wait──▶ (asked again when something changes, until the timeout)
 //!               │ granted
 //!               ▼
-//!            volumes ──▶ (checked again when something changes, until the timeout) ──▶ bind
+//!            claims ──▶ (checked again when something changes, until the timeout) ──▶ bind
 //! ```
 
 use super::{EVERY_CURE, SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE};
 use crate::state::{AttemptResult, Nomination, Note, Step};
 use common::config::print_duration;
-use common::cycle::{self, BindingDecision, NoFit};
-use common::model::storage::VolumeChoice;
-use common::model::{NodeName, Pod, PodKey, ReservationId};
-use common::plugins::volume_binding::VolumeBindingRequest;
+use common::cycle::{self, BindingDecision, NoFit, Preparation};
+use common::model::{Claims, NodeName, Pod, PodKey};
 use jiff::SignedDuration;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,9 +25,8 @@ pub(super) struct PendingBinding {
     /// The pod as it was decided on.
     pub(super) pod: Arc<Pod>,
     pub(super) node: NodeName,
-    pub(super) seat: Option<ReservationId>,
-    /// The volumes that its claims get.
-    pub(super) volumes: Vec<VolumeChoice>,
+    /// What it takes there besides room.
+    pub(super) claims: Claims,
     pub(super) phase: BindingPhase,
 }
 
@@ -43,13 +41,11 @@ pub(super) enum BindingPhase {
         /// Each plugin with the end of the wait and its timeout.
         plugins: Vec<(&'static str, Duration, Duration)>,
     },
-    /// Its volumes.
-    BindingVolumes {
-        /// The wanted state of each claim; the versions are known once the writes were answered.
-        requests: Vec<VolumeBindingRequest>,
-        /// Whether the writes were answered.
-        is_written: bool,
-        /// Since when.
+    /// Its claims.
+    Preparing {
+        /// What is prepared at the moment.
+        preparation: Preparation,
+        /// Since when claims of the pod are prepared.
         since: Duration,
         /// When the wait times out.
         until: Duration,
@@ -83,7 +79,7 @@ impl Scheduler {
                     BindingPhase::Assumed | BindingPhase::WaitingOnPermit { .. } => {
                         let _ = self.try_bind(pending, step);
                     }
-                    BindingPhase::BindingVolumes { .. } => self.check_volumes(pending, step),
+                    BindingPhase::Preparing { .. } => self.check_preparation(pending, step),
                 }
             }
         }
@@ -105,7 +101,7 @@ impl Scheduler {
         match decision {
             BindingDecision::Granted => {
                 note_wait(&pending, "Success", step);
-                self.bind_volumes(pending, step);
+                self.prepare(pending, step);
                 AttemptResult::Scheduled
             }
             BindingDecision::Waits(waits) => self.wait(pending, &waits, step),
@@ -136,7 +132,7 @@ impl Scheduler {
         let now = step.now.elapsed;
         let (since, before) = match std::mem::replace(&mut pending.phase, BindingPhase::Assumed) {
             BindingPhase::WaitingOnPermit { since, plugins } => (since, plugins),
-            BindingPhase::Assumed | BindingPhase::BindingVolumes { .. } => (now, Vec::new()),
+            BindingPhase::Assumed | BindingPhase::Preparing { .. } => (now, Vec::new()),
         };
         let plugin = |(name, at_most): &(&'static str, Duration)| {
             let known = before.iter().find(|(known, ..)| known == name).copied();
@@ -229,7 +225,7 @@ impl PendingBinding {
         match &self.phase {
             BindingPhase::Assumed => None,
             BindingPhase::WaitingOnPermit { plugins, .. } => plugins.iter().map(|(_, until, _)| *until).min(),
-            BindingPhase::BindingVolumes { until, .. } => Some(*until),
+            BindingPhase::Preparing { until, .. } => Some(*until),
         }
     }
 }

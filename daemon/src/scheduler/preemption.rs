@@ -6,7 +6,6 @@ use super::pending_bindings::{BindingPhase, PendingBinding};
 use crate::state::{Effect, Eviction, EvictionOutcome, Nomination, Note, PodEvent, Step};
 use common::framework::NodeVictims;
 use common::model::{NodeName, Pod, PodKey, Uid};
-use common::plugins::volume_binding::pre_bind_error;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,7 +96,9 @@ impl Scheduler {
             BindingPhase::Assumed | BindingPhase::WaitingOnPermit { .. } => {
                 "waiting on permit for pod: preempted".to_owned()
             }
-            BindingPhase::BindingVolumes { .. } => pre_bind_error("preempted by DefaultPreemption"),
+            BindingPhase::Preparing { preparation, .. } => {
+                preparation.error("preempted by DefaultPreemption")
+            }
         };
         self.fail(&pending, why, step);
         let (key, uid, scheduler_name) = (&victim.key, &victim.uid, &pod.spec.scheduler_name);

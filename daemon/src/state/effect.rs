@@ -5,8 +5,7 @@ use crate::extender_logic::Reply;
 use crate::scheduler::PreemptionCandidate;
 use common::model::ids::Text;
 use common::model::owner::ForeignClaim;
-use common::model::storage::ClaimRef;
-use common::model::{NodeName, PodKey, ReservationId, Uid};
+use common::model::{NodeName, ObjectWrite, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 
 /// One effect.
@@ -60,8 +59,8 @@ pub enum Effect {
     },
     /// Set the condition DisruptionTarget of a preemption victim, and delete the pod.
     Evict(Box<Eviction>),
-    /// Write which volumes a pod's claims get. The volume controller does the rest, and watches show it.
-    BindVolumes {
+    /// Write what a pod's claims need before its binding. Controllers do the rest, and watches show it.
+    WriteObjects {
         /// The pod's namespace and name.
         pod: PodKey,
         /// The UID, since another pod may have the name by now.
@@ -69,7 +68,7 @@ pub enum Effect {
         /// The number of this try; the input repeats it.
         id: u64,
         /// The writes, in this order.
-        writes: Vec<VolumeWrite>,
+        writes: Vec<ObjectWrite>,
     },
     /// Create, extend, shorten or release a reservation.
     Annotate(Box<AnnotationWrite>),
@@ -144,7 +143,7 @@ impl Effect {
             | Self::AskExtendersAboutVictims { pod, .. }
             | Self::Condition { pod, .. }
             | Self::Nominate { pod, .. }
-            | Self::BindVolumes { pod, .. }
+            | Self::WriteObjects { pod, .. }
             | Self::WritePodEvent { pod, .. } => Subject::Pod(pod.clone()),
             Self::Evict(eviction) => Subject::Pod(eviction.victim.clone()),
             Self::Reply { id, .. } => Subject::Question(*id),
@@ -184,33 +183,6 @@ pub struct Eviction {
     pub scheduler_name: Text,
     /// The node of the victim.
     pub node: NodeName,
-}
-
-/// One write that binds a claim to a volume or to a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VolumeWrite {
-    /// Set `claimRef` of a PersistentVolume.
-    Volume {
-        /// The volume's name.
-        name: Text,
-        /// The version of it that was decided on; a precondition of the write.
-        version: u64,
-        /// The claim that gets it.
-        claim: ClaimRef,
-        /// The version of the claim that was decided on.
-        claim_version: u64,
-        /// Whether this daemon chose the volume, and not the person who created it.
-        is_ours: bool,
-    },
-    /// Set the annotation `selected-node` of a PersistentVolumeClaim, for its provisioner.
-    Claim {
-        /// The claim; its UID is a precondition of the write.
-        claim: ClaimRef,
-        /// The version of it that was decided on; a precondition of the write.
-        version: u64,
-        /// The node's name.
-        node: NodeName,
-    },
 }
 
 /// The events that a scheduler records about pods.

@@ -38,8 +38,8 @@ pub enum Input {
         /// Whether its deletion has begun.
         outcome: EvictionOutcome,
     },
-    /// The outcome of [`Effect::BindVolumes`](super::Effect::BindVolumes).
-    Volumes {
+    /// The outcome of [`Effect::WriteObjects`](super::Effect::WriteObjects).
+    ObjectsWritten {
         /// The pod's namespace and name.
         pod: PodKey,
         /// The UID, since another pod may have the name by now.

@@ -21,7 +21,7 @@ pub use crate::scheduler::{ExtenderAnswer, PreemptionCandidate};
 pub use annotation::{
     AnnotationOutcome, AnnotationWrite, EXPIRED, ObjectEvent, ObjectRef, ReservationChange, WriteRefusal,
 };
-pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject, VolumeWrite};
+pub use effect::{Effect, Eviction, Nomination, PodEvent, Subject};
 pub use figures::Figures;
 pub use input::{BindingOutcome, ComparisonCause, EvictionOutcome, Input};
 pub use note::{AttemptResult, ComparisonResult, Note};
@@ -42,10 +42,6 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Pods with a pending binding wait for these kinds. A new version of such an object counts even if it changes nothing that is
-/// believed: the version itself may be what the pod waits for.
-const VOLUMES: [CatalogKind; 2] = [CatalogKind::PersistentVolume, CatalogKind::PersistentVolumeClaim];
 
 /// One moment, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +120,9 @@ impl State {
         step.cluster.advance(now.wall);
         match input {
             Input::Cluster(event) => {
-                if matches!(&*event, Event::CatalogObjects(kind, _) if VOLUMES.contains(kind)) {
+                // A new version of an object counts for a pending binding even if it changes nothing that is believed: the version
+                // itself may be what a claim waits for.
+                if matches!(&*event, Event::CatalogObjects(..)) {
                     self.scheduler.recheck_bindings();
                 }
                 let read = match &*event {
@@ -146,8 +144,8 @@ impl State {
             Input::Evicted { eviction, outcome } => {
                 self.scheduler.eviction_answered(&eviction, &outcome, step);
             }
-            Input::Volumes { pod, uid, id, outcome } => {
-                self.scheduler.volumes_answered(&pod, &uid, id, outcome, step);
+            Input::ObjectsWritten { pod, uid, id, outcome } => {
+                self.scheduler.writes_answered(&pod, &uid, id, outcome, step);
             }
             Input::Binding { pod, uid, outcome } => {
                 match self.extender_logic.binding_answered(&pod, &uid, &outcome, step) {

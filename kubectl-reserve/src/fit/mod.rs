@@ -61,13 +61,12 @@ pub(crate) fn place(
         let pod = replica(&manifest_pod.pod, placed);
         let (key, uid) = (pod.key.clone(), pod.uid.clone());
         let decision = cycle::schedule(&pod, &cluster.snapshot(now), registry);
-        let Decision::Place { node, seat, volumes } = decision else {
+        let Decision::Place { node, claims } = decision else {
             because = Some(words(&pod, &decision, cluster, rules, now));
             break;
         };
         cluster.apply(Event::Pods(WatchEvent::Applied(pod)));
-        cluster.assume(&key, Assumption { uid: uid.clone(), node: node.clone(), seat, since: now });
-        cluster.assume_volumes(&key, &uid, volumes);
+        cluster.assume(&key, Assumption { uid, node: node.clone(), claims, since: now });
         *nodes.entry(node).or_default() += 1;
         placed += 1;
     }

@@ -78,8 +78,8 @@ fn place(
 ) -> Result<NodeName, String> {
     let replacement = replace(cluster, pod, index);
     let decision = cycle::schedule(&replacement, &cluster.snapshot(now), registry);
-    let (to, seat) = match decision {
-        Decision::Place { node, seat, .. } => (node, seat),
+    let (to, claims) = match decision {
+        Decision::Place { node, claims } => (node, claims),
         Decision::NoFit(no_fit) => return Err(cycle::message(&no_fit.diagnosis)),
         Decision::WaitForNode(awaited) => return Err(awaited.to_string()),
         Decision::Refused(Refusal::Unreadable(why)) => return Err(why.into()),
@@ -90,7 +90,7 @@ fn place(
         }
         Decision::Failed(why) => return Err(why),
     };
-    let assumed = Assumption { uid: replacement.uid.clone(), node: to.clone(), seat, since: now };
+    let assumed = Assumption { uid: replacement.uid.clone(), node: to.clone(), claims, since: now };
     cluster.assume(&replacement.key, assumed);
     Ok(to)
 }

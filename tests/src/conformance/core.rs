@@ -13,8 +13,7 @@ use common::cycle::{self, Decision, Depth};
 use common::framework::{Diagnosis, PostFilterResult, Registry, Rejection};
 use common::model::ids::NodeName;
 use common::model::pod::{Feature, Features, PodSpec};
-use common::model::storage::VolumeChoice;
-use common::model::{CatalogKind, OwnerKind, Pod};
+use common::model::{CatalogKind, Claim, Claims, OwnerKind, Pod};
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -126,13 +125,11 @@ impl Core {
     fn assume(&mut self, pod: Pod, outcome: &CaseOutcome) {
         let Some(node) = outcome.best.first() else { return };
         let node = NodeName::from(node.as_str());
-        let volumes = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
-        let (key, uid) = (pod.key.clone(), pod.uid.clone());
+        let claims = chosen(&pod, &node, &self.cluster.snapshot(Timestamp::UNIX_EPOCH), &self.steps);
+        let (key, uid, since) = (pod.key.clone(), pod.uid.clone(), Timestamp::UNIX_EPOCH);
         // A pod with a node name would count as bound; here it must be assumed like the others.
         self.cluster.apply(Event::Pods(WatchEvent::Applied(Pod { node: None, ..pod })));
-        let assumed = Assumption { uid: uid.clone(), node, seat: None, since: Timestamp::UNIX_EPOCH };
-        self.cluster.assume(&key, assumed);
-        self.cluster.assume_volumes(&key, &uid, volumes);
+        self.cluster.assume(&key, Assumption { uid, node, claims, since });
     }
 
     fn decide(&mut self, pod: &Pod, all: bool) -> Result<CaseOutcome> {
@@ -157,12 +154,14 @@ impl Core {
 }
 
 /// The volumes that the pod's claims get on `node`.
-fn chosen(pod: &Pod, node: &NodeName, snapshot: &Snapshot<'_>, registry: &Registry) -> Vec<VolumeChoice> {
-    let Some(ledger) = snapshot.find(node).and_then(|id| snapshot.ledger(id)) else { return Vec::new() };
+fn chosen(pod: &Pod, node: &NodeName, snapshot: &Snapshot<'_>, registry: &Registry) -> Claims {
+    let Some(ledger) = snapshot.find(node).and_then(|id| snapshot.ledger(id)) else {
+        return Claims::default();
+    };
     let pod_context = snapshot.pod_context(pod);
     let reserved =
         registry.reserves.iter().filter_map(|plugin| plugin.reserve(&pod_context, ledger, snapshot).ok());
-    reserved.flat_map(|reserved| reserved.volumes).collect()
+    Claims(reserved.flatten().filter(|claim| matches!(claim, Claim::Volume(_))).collect())
 }
 
 /// The PreEnqueue plugins that reject the pod.

@@ -196,7 +196,7 @@ enum Placed {
 fn placed(effects: &[Effect], pod: &Pod) -> Option<Placed> {
     let placed = effects.iter().find_map(|effect| match effect {
         Effect::Bind { uid, node, .. } if *uid == pod.uid => Some(Placed::On(node.to_string())),
-        Effect::BindVolumes { uid, .. } if *uid == pod.uid => Some(Placed::Somewhere),
+        Effect::WriteObjects { uid, .. } if *uid == pod.uid => Some(Placed::Somewhere),
         _ => None,
     });
     // Where nothing is left to write about its volumes, it waits for them without a word.

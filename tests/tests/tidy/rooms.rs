@@ -13,7 +13,7 @@ const COMMON: [(&str, &[&str]); 8] = [
     ("config", &["api", "model"]),
     ("cluster", &["api", "model"]),
     ("framework", &["cluster", "model"]),
-    ("plugins", &["framework", "cluster", "config", "model"]),
+    ("plugins", &["framework", "cluster", "config", "api", "model"]),
     ("cycle", &["framework", "cluster", "model"]),
     ("testing", &["cycle", "plugins", "framework", "cluster", "api", "model"]),
 ];
@@ -35,6 +35,10 @@ const DAEMON_IO: [&str; 11] = [
     "log",
 ];
 const IO_CRATES: [&str; 2] = ["kube", "tokio"];
+
+/// Where plugins live, and the one file of the daemon that names one: it connects the plugin Trace to the log.
+const PLUGINS: &str = "common/src/plugins/";
+const TRACE_SINK: &str = "daemon/src/trace.rs";
 
 /// The room of the command in which a cluster runs, and the crates that no other room of it may use.
 const DEMO: &str = "kubectl-reserve/src/demo/";
@@ -95,6 +99,29 @@ fn daemon_rooms(files: &[File]) -> Vec<String> {
             if let Some(used) = module.or(tool.copied()) {
                 let what = format!(
                     "`{room}` decides and may not use `{used}`; return an effect and let it be carried out elsewhere"
+                );
+                violations.push(file.violation(line_of(&code.text, path.at), what));
+            }
+        }
+    }
+    violations
+}
+
+/// The daemon carries out what any plugin wants, and so names none of them. `cycle` may not use `plugins` at all.
+fn daemon_plugins(files: &[File]) -> Vec<String> {
+    let folder = |file: &File| file.path.strip_prefix(PLUGINS)?.strip_suffix("/mod.rs").map(str::to_owned);
+    let plugins: Vec<String> = files.iter().filter_map(folder).collect();
+    let mut violations = Vec::new();
+    let is_daemon = |file: &&File| file.is_product() && file.path.starts_with("daemon/src/");
+    for file in files.iter().filter(is_daemon).filter(|file| file.path != TRACE_SINK) {
+        let code = Code::new(&file.text);
+        for path in paths(&code.text).iter().filter(|path| !code.is_test(path.at)) {
+            let is_plugin =
+                |pair: &[&str]| pair[0] == "plugins" && plugins.iter().any(|name| name == pair[1]);
+            if let Some(pair) = path.segments.windows(2).find(|pair| is_plugin(pair)) {
+                let what = format!(
+                    "the daemon may not name the plugin `{}`; ask through a trait of framework or a function of cycle",
+                    pair[1]
                 );
                 violations.push(file.violation(line_of(&code.text, path.at), what));
             }
@@ -183,6 +210,31 @@ mod tests {
         }
         let good = "use crate::{queue::wake, scheduler::Effect}; use common::model; fn run(queue: u8) { let kube = \"tokio::x\"; }";
         assert_none(&daemon_rooms(&[File::new("daemon/src/queue/mod.rs", good)]));
+    }
+
+    #[test]
+    fn the_daemon_names_no_plugin() {
+        assert_none(&daemon_plugins(&repository()));
+    }
+
+    #[test]
+    fn daemon_plugins_can_fail() {
+        let file = |path: &str, text: &str| {
+            daemon_plugins(&[File::new("common/src/plugins/ports/mod.rs", ""), File::new(path, text)])
+        };
+        let bad = [
+            "use common::plugins::ports::Ports;",
+            "use common::plugins::{PluginList, ports};",
+            "use common::plugins; fn f() { plugins::ports::f() }",
+        ];
+        for text in bad {
+            assert_eq!(file("daemon/src/scheduler/mod.rs", text).len(), 1, "{text}");
+            assert_none(&file(TRACE_SINK, text));
+            assert_none(&file("kubectl-reserve/src/explain/evidence.rs", text));
+        }
+        let good = "use common::plugins::{PluginList, default_registry};";
+        assert_none(&file("daemon/src/run.rs", good));
+        assert_none(&file("daemon/src/queue/tests.rs", bad[0]));
     }
 
     #[test]

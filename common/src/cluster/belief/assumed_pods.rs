@@ -1,9 +1,8 @@
 //! Assumed pods: the daemon has decided to bind them, and their bindings were not seen yet. They count on their nodes.
 
 use crate::cluster::{Change, Cluster};
-use crate::model::ReservationId;
+use crate::model::Claims;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::storage::VolumeChoice;
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -14,8 +13,8 @@ pub struct Assumption {
     pub uid: Uid,
     /// The node that the pod is bound to.
     pub node: NodeName,
-    /// The reservation that the pod takes there.
-    pub seat: Option<ReservationId>,
+    /// What the pod takes there besides room.
+    pub claims: Claims,
     /// The time of the decision.
     pub since: Timestamp,
 }
@@ -36,29 +35,20 @@ impl Cluster {
         self.assumed.get(key).filter(|assumed| assumed.uid == *uid)?.node.as_ref()
     }
 
-    /// Counts the pod under `key` on a node before its binding is seen. Does nothing if the pod is gone.
+    /// Counts the pod under `key`, and what it takes there, on a node before its binding is seen. Does nothing if the pod is gone.
     pub fn assume(&mut self, key: &PodKey, assumption: Assumption) {
-        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == assumption.uid && pod.node.is_none())
-        else {
+        let Assumption { uid, node, claims, since } = assumption;
+        let Some(pod) = self.pods.get(key).filter(|pod| pod.uid == uid && pod.node.is_none()).cloned() else {
             return;
         };
-        let stamp = assumption.seat.map(|seat| Text::from(seat.to_string()));
-        let pod = Arc::new(pod.bound(assumption.node, stamp, Some(assumption.since)));
-        self.forget(key, &assumption.uid);
+        self.forget(key, &uid);
+        // No other pod gets these volumes from now on, until the API server sends newer versions of them and of the claims.
+        self.volume_choices.note(&uid, &node, claims.volumes());
+        let stamp = claims.seat().map(|seat| Text::from(seat.to_string()));
+        let pod = Arc::new(pod.bound(node, stamp, Some(since)));
         self.assumed.insert(key.clone(), Arc::clone(&pod));
         self.unnominate(&pod);
         self.count(pod);
-    }
-
-    /// Notes which volumes the pod under `key` gets on its node, bound or assumed. No other pod gets them from now on, until the
-    /// API server sends newer versions of these volumes and claims.
-    pub fn assume_volumes(&mut self, key: &PodKey, uid: &Uid, volumes: Vec<VolumeChoice>) {
-        let pod = self.assumed.get(key).or_else(|| self.pods.get(key));
-        if let Some(pod) = pod.filter(|pod| pod.uid == *uid)
-            && let Some(node) = &pod.node
-        {
-            self.volume_choices.note(uid, node, volumes);
-        }
     }
 
     /// Takes an assumption back once it is known that the pod was not bound. Does nothing if the assumption is about another

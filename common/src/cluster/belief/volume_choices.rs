@@ -40,16 +40,22 @@ impl VolumeChoices {
     }
 
     /// Notes what was chosen for a pod that goes to `node`.
-    pub(in crate::cluster) fn note(&mut self, pod: &Uid, node: &NodeName, choices: Vec<VolumeChoice>) {
+    pub(in crate::cluster) fn note<'c>(
+        &mut self,
+        pod: &Uid,
+        node: &NodeName,
+        choices: impl Iterator<Item = &'c VolumeChoice>,
+    ) {
         for VolumeChoice { claim, claim_version, volume } in choices {
+            let pod = pod.clone();
             match volume {
                 ChosenVolume::Existing { name, version } => {
-                    self.volumes.insert(name, VersionedChoice { pod: pod.clone(), version, value: claim });
+                    let choice = VersionedChoice { pod, version: *version, value: claim.clone() };
+                    self.volumes.insert(name.clone(), choice);
                 }
                 ChosenVolume::Provisioned => {
-                    let choice =
-                        VersionedChoice { pod: pod.clone(), version: claim_version, value: node.clone() };
-                    self.claims.insert((claim.namespace, claim.name), choice);
+                    let choice = VersionedChoice { pod, version: *claim_version, value: node.clone() };
+                    self.claims.insert((claim.namespace.clone(), claim.name.clone()), choice);
                 }
             }
         }

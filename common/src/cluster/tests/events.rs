@@ -29,7 +29,7 @@ fn used(cluster: &mut Cluster) -> Vec<i64> {
 }
 
 fn assume(cluster: &mut Cluster, pod: &Pod, node: &str) {
-    let assumed = Assumption { uid: pod.uid.clone(), node: node.into(), seat: None, since: now() };
+    let assumed = Assumption { uid: pod.uid.clone(), node: node.into(), claims: None.into(), since: now() };
     cluster.assume(&pod.key.clone(), assumed);
 }
 
@@ -224,7 +224,8 @@ fn assuming_takes_the_seat_at_once() {
     let waiting = pod("web-2").cpu("1").owned_by(&web_set());
     let mut cluster = test_cluster(slice::from_ref(&kept)).pod(waiting.clone()).cluster();
     let seat = Some(kept.id());
-    let assumed = Assumption { uid: waiting.build().uid, node: "n1".into(), seat, since: now() };
+    let assumed =
+        Assumption { uid: waiting.build().uid, node: "n1".into(), claims: seat.into(), since: now() };
     cluster.assume(&key("web-2"), assumed);
     let state = |cluster: &mut Cluster| entry(&cluster.snapshot(now())).state.as_str();
     assert_eq!((state(&mut cluster), used(&mut cluster)), ("Taken", vec![1000]));
@@ -331,7 +332,7 @@ fn news_of_an_earlier_pod_or_node_of_the_same_name_are_old_news() {
     let new = pod("db-0").uid("after").version(9);
     let mut cluster = cluster_builder().node(node("n1").version(8)).pod(new.clone()).cluster();
     let key = new.build().key;
-    let assumed = Assumption { uid: new.build().uid, node: "n1".into(), seat: None, since: now() };
+    let assumed = Assumption { uid: new.build().uid, node: "n1".into(), claims: None.into(), since: now() };
     cluster.assume(&key, assumed);
     assert_eq!(cluster.apply(Event::Pods(WatchEvent::Applied(old.build()))), []);
     assert!(cluster.is_assumed(&key), "who was decided on stays so");

@@ -193,8 +193,10 @@ impl TestCluster {
             // Our scheduler never assumes a pod on the seat of another owner.
             test_pod.stamp = seat.as_ref().map(ToString::to_string);
             (test_pod.has_own_stamp, test_pod.phase) = (seat.is_some(), TestPodPhase::Assumed);
-            self.cluster
-                .assume(&pod.key, Assumption { uid: pod.uid, node: "n1".into(), seat, since: at(self.now) });
+            self.cluster.assume(
+                &pod.key,
+                Assumption { uid: pod.uid, node: "n1".into(), claims: seat.into(), since: at(self.now) },
+            );
         } else {
             self.test_pods[index].phase = TestPodPhase::Bound;
             self.send_pod(index);

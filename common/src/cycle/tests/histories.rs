@@ -177,8 +177,8 @@ impl ProbedCluster {
             return;
         }
         let decision = schedule(&test_pod, &self.cluster.snapshot(at(self.now)), registry);
-        if let Decision::Place { node, seat, .. } = decision {
-            let assumed = Assumption { uid: test_pod.uid.clone(), node, seat, since: at(self.now) };
+        if let Decision::Place { node, claims } = decision {
+            let assumed = Assumption { uid: test_pod.uid.clone(), node, claims, since: at(self.now) };
             self.cluster.assume(&test_pod.key, assumed);
         }
     }

@@ -102,14 +102,15 @@ fn who_has_found_another_place_no_longer_waits_for_this_one() {
     let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting.clone()).cluster();
     let (registry, asks) = (default_registry(), pod("p").cpu("4").build());
     let mut place = |node: &str| {
-        let assumed = Assumption { uid: waiting.uid.clone(), node: node.into(), seat: None, since: now() };
+        let assumed =
+            Assumption { uid: waiting.uid.clone(), node: node.into(), claims: None.into(), since: now() };
         cluster.assume(&waiting.key, assumed);
         let found = schedule(&asks, &cluster.snapshot(now()), &registry);
         cluster.forget(&waiting.key, &waiting.uid);
         let again = schedule(&asks, &cluster.snapshot(now()), &registry);
         (found, again)
     };
-    let at = |node: &str| Decision::Place { node: node.into(), seat: None, volumes: Vec::new() };
+    let at = |node: &str| Decision::Place { node: node.into(), claims: None.into() };
     assert_eq!(place("n2"), (at("n1"), at("n2")));
     assert_eq!(place("n1"), (at("n2"), at("n2")), "it is there, and then nominated again");
 }

@@ -36,7 +36,7 @@ fn registry() -> Registry {
 
 #[test]
 fn only_the_nodes_that_come_into_question_are_looked_at() {
-    let placed = |node: &str| Decision::Place { node: node.into(), seat: None, volumes: Vec::new() };
+    let placed = |node: &str| Decision::Place { node: node.into(), claims: None.into() };
     assert_eq!(decide(&registry().pre_filter(only("One", &["b", "c"]))), placed("c"));
     let both = registry().pre_filter(only("One", &["a", "c"])).pre_filter(only("Two", &["a", "b"]));
     assert_eq!(decide(&both), placed("a"));

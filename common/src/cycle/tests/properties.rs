@@ -109,13 +109,13 @@ proptest! {
         let pod = build("new", random_pod).build();
         let mut cluster = test_cluster.pod(pod.clone()).cluster();
         let decision = schedule(&pod, &cluster.snapshot(now()), &default_registry());
-        if let Decision::Place { node, seat, .. } = decision {
-            let assumed = Assumption { uid: pod.uid.clone(), node: node.clone(), seat: seat.clone(), since: now() };
+        if let Decision::Place { node, claims } = decision {
+            let assumed = Assumption { uid: pod.uid.clone(), node: node.clone(), claims: claims.clone(), since: now() };
             cluster.assume(&pod.key, assumed);
             assert!(fits(&mut cluster, &pod, node.as_str()));
             let snapshot = cluster.snapshot(now());
             let ledger = snapshot.nodes().find(|ledger| ledger.node.name == node).unwrap();
-            if let Some(seat) = seat {
+            if let Some(seat) = claims.seat().cloned() {
                 let entry = ledger.entries.iter().find(|entry| entry.reservation.id == seat).unwrap();
                 assert_eq!((entry.state, entry.taken_by.as_ref().map(|pod| &pod.uid)), (ReservationState::Taken, Some(&pod.uid)));
             }

@@ -3,8 +3,9 @@
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
     Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
-    Reserved, Score, Scorer, Verdict, ledger_filter,
+    Score, Scorer, Verdict, ledger_filter,
 };
+use crate::model::Claim;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -142,7 +143,7 @@ impl Plugin for RejectingReserve {
 }
 
 impl Reserve for RejectingReserve {
-    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Vec<Claim>, Rejection> {
         Err(Rejection::new("Miser", Reason::message("all is gone", Cure::Pods)))
     }
 }

@@ -68,6 +68,26 @@ impl PostFilter for DefaultPreemption {
         };
         PostFilterResult { clears_nomination, ..result_with(&message) }
     }
+
+    fn candidates<'r>(&self, result: &'r PostFilterResult) -> Vec<&'r NodeVictims> {
+        let is_ours = result.candidates.iter().any(|candidate| Some(candidate) == result.nominated.as_ref());
+        let mut candidates: Vec<&NodeVictims> = result.candidates.iter().filter(|_| is_ours).collect();
+        candidates.sort_by_key(|candidate| rank(candidate));
+        candidates
+    }
+
+    fn revise(
+        &self,
+        mut result: PostFilterResult,
+        accepted: Result<Vec<NodeVictims>, String>,
+    ) -> PostFilterResult {
+        let before = select_candidate(std::mem::take(&mut result.candidates)).message;
+        // The message may begin with those of other PostFilter plugins; these stay.
+        let others = result.message.strip_suffix(&before).unwrap_or_default();
+        let revised = accepted.map_or_else(|error| result_with(&error), select_candidate);
+        let message = format!("{others}{}", revised.message);
+        PostFilterResult { message, clears_nomination: result.clears_nomination, ..revised }
+    }
 }
 
 /// Nominates the best candidate, if there is one.
@@ -83,26 +103,6 @@ fn select_candidate(candidates: Vec<NodeVictims>) -> PostFilterResult {
 /// A result with this message and nothing else.
 fn result_with(message: &str) -> PostFilterResult {
     PostFilterResult { message: format!("preemption: {message}"), ..PostFilterResult::default() }
-}
-
-/// The candidates of `result` that extenders are asked about: the best first, at most `most`. None if `result` is not of this
-/// plugin.
-pub fn candidates(result: &PostFilterResult, most: usize) -> Vec<&NodeVictims> {
-    let is_ours = result.candidates.iter().any(|candidate| Some(candidate) == result.nominated.as_ref());
-    let mut candidates: Vec<&NodeVictims> = result.candidates.iter().filter(|_| is_ours).collect();
-    candidates.sort_by_key(|candidate| rank(candidate));
-    candidates.truncate(most);
-    candidates
-}
-
-/// The result after extenders have answered: with the candidates that they accept and the victims there, or with their error.
-pub fn revise(mut result: PostFilterResult, accepted: Result<Vec<NodeVictims>, String>) -> PostFilterResult {
-    let before = select_candidate(std::mem::take(&mut result.candidates)).message;
-    // The message may begin with those of other PostFilter plugins; these stay.
-    let others = result.message.strip_suffix(&before).unwrap_or_default();
-    let revised = accepted.map_or_else(|error| result_with(&error), select_candidate);
-    let message = format!("{others}{}", revised.message);
-    PostFilterResult { message, clears_nomination: result.clears_nomination, ..revised }
 }
 
 /// Why the pod may not preempt others.

@@ -72,7 +72,8 @@ fn the_counts_follow_the_cluster() {
     let has = |count: i64| format!("namespace \"default\" has {count} pods, at most 0 are allowed");
     assert_eq!(count(&mut cluster), has(3));
     let waiting = pod("waiting").build();
-    let assumed = Assumption { uid: waiting.uid.clone(), node: "n1".into(), seat: None, since: now() };
+    let assumed =
+        Assumption { uid: waiting.uid.clone(), node: "n1".into(), claims: None.into(), since: now() };
     cluster.assume(&waiting.key, assumed);
     assert_eq!(count(&mut cluster), has(4), "assumed pods count");
     cluster.forget(&waiting.key, &waiting.uid);

@@ -29,6 +29,6 @@ impl Plugin for PrioritySort {
 
 impl QueueSort for PrioritySort {
     fn sort_key(&self, queued: &QueuedPodInfo) -> QueueSortKey {
-        (-i64::from(queued.priority), i64::try_from(queued.arrival).unwrap_or(i64::MAX))
+        queued.by_priority()
     }
 }

@@ -11,10 +11,10 @@ use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
     Admission, BlockingReservation, Evidence, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter,
-    Reason, Rejection, Rejections, Reserve, Reserved, SCORE_MAX, Scope, Score, Scorer, Verdict,
-    ledger_filter, ledger_scorer,
+    Reason, Rejection, Rejections, Reserve, SCORE_MAX, Scope, Score, Scorer, Verdict, ledger_filter,
+    ledger_scorer,
 };
-use crate::model::ExtensionPoint;
+use crate::model::{Claim, ExtensionPoint};
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -121,9 +121,9 @@ impl Reserve for ReservationPlugin {
         pod_context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
-    ) -> Result<Reserved, Rejection> {
+    ) -> Result<Vec<Claim>, Rejection> {
         let own = ledger.room_for(pod_context).own;
-        Ok(Reserved { seat: own.filter(|id| id.seat.is_some()).cloned(), ..Reserved::default() })
+        Ok(own.filter(|id| id.seat.is_some()).cloned().map(Claim::Seat).into_iter().collect())
     }
 }
 

@@ -4,9 +4,9 @@ use super::Trace;
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
     Admission, Attempt, Bind, Filter, NodeFilter, Permission, Permit, PostBind, PostFilter, PostFilterResult,
-    PreBind, PreEnqueue, PreFilter, PreScore, Rejection, Reserve, Reserved, Verdict,
+    PreBind, PreEnqueue, PreFilter, PreScore, Rejection, Reserve, Verdict,
 };
-use crate::model::Pod;
+use crate::model::{Claim, Pod};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -65,9 +65,9 @@ impl Reserve for Trace {
         pod_context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
-    ) -> Result<Reserved, Rejection> {
+    ) -> Result<Vec<Claim>, Rejection> {
         self.node("Reserve", pod_context, ledger);
-        Ok(Reserved::default())
+        Ok(Vec::new())
     }
 
     fn unreserve(&self, pod_context: &PodContext<'_>, ledger: &Ledger) {

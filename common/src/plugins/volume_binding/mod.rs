@@ -1,30 +1,30 @@
 //! VolumeBinding: a node must reach the pod's bound volumes, and unbound claims must find or get volumes there. Order: PreFilter
-//! and Filter check, Reserve chooses the volumes, the daemon writes the choices, and [`progress()`] says when the pod can be bound.
+//! and Filter check, Reserve chooses the volumes, says what is to be written for them, and when they are bound.
 
 mod evidence;
 mod find;
 mod pod_claims;
+mod prepare;
 mod progress;
 mod score;
 #[cfg(test)]
 mod tests;
 
-pub use progress::{VolumeBindingProgress, VolumeBindingRequest, pre_bind_error, progress};
-
 use super::claims;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::config::{ShapePoint, VolumeBindingArgs};
+use crate::config::VolumeBindingArgs;
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter,
-    Reason, RefusalCode, RefusalKind, Rejection, Reserve, Reserved, Scope, Score, Scorer, Verdict,
-    ledger_filter, ledger_scorer,
+    Admission, BlockerClass, ClaimProgress, Cure, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin,
+    PreFilter, PreparedClaim, Reason, RefusalCode, RefusalKind, Rejection, Reserve, Scope, Score, Scorer,
+    Verdict, ledger_filter, ledger_scorer,
 };
-use crate::model::{CatalogKind, ExtensionPoint};
+use crate::model::{CatalogKind, Claim, Claims, ExtensionPoint, NodeName};
 use find::VolumeFinder;
 use pod_claims::{ClaimError, PodClaims, pod_claims};
 use score::Shape;
 use std::sync::Arc;
+use std::time::Duration;
 
 const NAME: &str = "VolumeBinding";
 
@@ -35,6 +35,8 @@ const NO_LONGER_FOUND: RefusalKind =
 /// The plugin.
 pub struct VolumeBinding {
     shape: Shape,
+    /// How long binding the volumes of a pod may take.
+    timeout: Duration,
 }
 
 /// The plugin in the list of all plugins.
@@ -50,7 +52,7 @@ pub(super) fn descriptor() -> Descriptor {
             ExtensionPoint::PreBind,
         ],
         |args: VolumeBindingArgs| {
-            let plugin = Arc::new(VolumeBinding::new(&args.shape));
+            let plugin = Arc::new(VolumeBinding::new(&args));
             Implementations {
                 pre_filter: Some(plugin.clone()),
                 filter: Some(plugin.clone()),
@@ -73,9 +75,9 @@ pub(super) fn descriptor() -> Descriptor {
 }
 
 impl VolumeBinding {
-    /// The plugin that scores the utilization of volumes by this shape.
-    pub fn new(shape: &[ShapePoint]) -> Self {
-        Self { shape: Shape::new(shape) }
+    fn new(args: &VolumeBindingArgs) -> Self {
+        let timeout = Duration::from_secs(args.bind_timeout_seconds.unsigned_abs());
+        Self { shape: Shape::new(&args.shape), timeout }
     }
 }
 
@@ -156,12 +158,24 @@ impl Reserve for VolumeBinding {
         pod_context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
-    ) -> Result<Reserved, Rejection> {
-        let Some(pod_claims) = delayed(pod_context, world) else { return Ok(Reserved::default()) };
+    ) -> Result<Vec<Claim>, Rejection> {
+        let Some(pod_claims) = delayed(pod_context, world) else { return Ok(Vec::new()) };
         match VolumeFinder::new(&pod_claims, world).find(&ledger.node) {
-            Ok(found) => Ok(Reserved { volumes: found.choices(), ..Reserved::default() }),
+            Ok(found) => Ok(found.choices().into_iter().map(Claim::Volume).collect()),
             Err(problem) => Err(Rejection::new(NAME, NO_LONGER_FOUND.with(problem))),
         }
+    }
+
+    fn prepare_claims(&self, claims: &Claims, node: &NodeName, world: &Snapshot<'_>) -> Vec<PreparedClaim> {
+        claims.volumes().map(|choice| prepare::prepared(choice, node, world.catalog())).collect()
+    }
+
+    fn progress(&self, prepared: &[PreparedClaim], node: &NodeName, world: &Snapshot<'_>) -> ClaimProgress {
+        progress::progress(prepared, node, world)
+    }
+
+    fn timeout(&self) -> (Duration, &'static str) {
+        (self.timeout, "binding volumes: context deadline exceeded")
     }
 }
 

@@ -1,74 +1,43 @@
 //! Whether the volumes of a pod are bound, after the API server was asked to bind them; with the error texts of kube-scheduler.
 //! Entry point: [`progress()`].
 
-use super::NAME;
 use super::find::reaches;
 use crate::cluster::Snapshot;
-use crate::model::Node;
-use crate::model::ids::NodeName;
-use crate::model::storage::{ChosenVolume, ClaimRef, PersistentVolume, PersistentVolumeClaim};
+use crate::framework::{ClaimProgress, PreparedClaim};
+use crate::model::storage::{ChosenVolume, PersistentVolume, PersistentVolumeClaim, VolumeChoice};
+use crate::model::{Claim, Node, NodeName};
 use crate::plugins::claims::{claim_not_found, quoted, volume_not_found};
 
-/// What was written to the API server for one claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VolumeBindingRequest {
-    /// The claim to be bound.
-    pub claim: ClaimRef,
-    /// The volume that the claim gets.
-    pub volume: ChosenVolume,
-    /// The resource version of this write: of the volume, or of the claim if a volume is provisioned.
-    pub version: u64,
-}
-
-/// The progress of the volumes of a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VolumeBindingProgress {
-    /// Every claim is bound.
-    Done,
-    /// A claim is not bound yet.
-    Waiting,
-    /// The binding failed, and the pod has to be scheduled again.
-    Failed(String),
-}
-
-/// The error text for a pod whose volumes could not be bound.
-pub fn pre_bind_error(error: &str) -> String {
-    format!("running PreBind plugin \"{NAME}\": {error}")
-}
-
-/// The progress of the requests for a pod that goes to `node`.
-pub fn progress(
-    requests: &[VolumeBindingRequest],
-    node: &NodeName,
-    world: &Snapshot<'_>,
-) -> VolumeBindingProgress {
+/// The progress of the volumes of a pod that goes to `node`.
+pub(super) fn progress(prepared: &[PreparedClaim], node: &NodeName, world: &Snapshot<'_>) -> ClaimProgress {
+    let failed = |why: String| ClaimProgress::Failed(format!("binding volumes: {why}"));
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else {
         let node = quoted(node.as_str());
-        return VolumeBindingProgress::Failed(format!("failed to get node {node}: node {node} not found"));
+        return failed(format!("failed to get node {node}: node {node} not found"));
     };
-    for request in requests {
-        match is_done(request, &ledger.node, world) {
+    for PreparedClaim { claim, version, .. } in prepared {
+        let Claim::Volume(choice) = claim else { continue };
+        match is_done(choice, *version, &ledger.node, world) {
             Ok(true) => {}
-            Ok(false) => return VolumeBindingProgress::Waiting,
-            Err(error) => return VolumeBindingProgress::Failed(error),
+            Ok(false) => return ClaimProgress::Waiting,
+            Err(error) => return failed(error),
         }
     }
-    VolumeBindingProgress::Done
+    ClaimProgress::Done
 }
 
-/// Whether the claim of this request is bound.
-fn is_done(request: &VolumeBindingRequest, node: &Node, world: &Snapshot<'_>) -> Result<bool, String> {
+/// Whether the claim of this choice is bound. `version`: that of its write, of the volume or, if a volume is provisioned, of the claim.
+fn is_done(choice: &VolumeChoice, version: u64, node: &Node, world: &Snapshot<'_>) -> Result<bool, String> {
     let catalog = world.catalog();
-    let claim = catalog.claims.get(&request.claim.namespace, &request.claim.name);
-    match &request.volume {
+    let claim = catalog.claims.get(&choice.claim.namespace, &choice.claim.name);
+    match &choice.volume {
         ChosenVolume::Existing { name, .. } => {
             let volume = catalog.volumes.named(name);
             let volume =
                 volume.ok_or_else(|| format!("failed to check binding: {}", volume_not_found(name)))?;
-            let claim = claim.ok_or_else(|| {
-                format!("failed to check binding: {}", claim_not_found(&request.claim.name))
-            })?;
-            if volume.meta.resource_version < request.version {
+            let claim = claim
+                .ok_or_else(|| format!("failed to check binding: {}", claim_not_found(&choice.claim.name)))?;
+            if volume.meta.resource_version < version {
                 return Ok(false);
             }
             check_node_affinity(volume, node, world)?;
@@ -79,8 +48,8 @@ fn is_done(request: &VolumeBindingRequest, node: &Node, world: &Snapshot<'_>) ->
         }
         ChosenVolume::Provisioned => {
             let error =
-                || format!("failed to check provisioning pvc: {}", claim_not_found(&request.claim.name));
-            is_provisioned(claim.ok_or_else(error)?, request.version, node, world)
+                || format!("failed to check provisioning pvc: {}", claim_not_found(&choice.claim.name));
+            is_provisioned(claim.ok_or_else(error)?, version, node, world)
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) const LITTLE: &str = "node(s) did not have enough free storage";
 pub(super) const GONE: &str = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 
 pub(super) fn plugin() -> VolumeBinding {
-    VolumeBinding::new(&VolumeBindingArgs::default().shape)
+    VolumeBinding::new(&VolumeBindingArgs::default())
 }
 
 pub(super) fn using(claims: &[&str]) -> PodBuilder {

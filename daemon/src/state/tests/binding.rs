@@ -6,9 +6,9 @@ use crate::state::{BindingOutcome, Effect, Input, Note, State};
 use common::cluster::Snapshot;
 use common::cluster::{Event, Ledger, PodContext, WatchEvent};
 use common::framework::{
-    Bind, Cure, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve, Reserved,
+    Bind, Cure, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve,
 };
-use common::model::PodKey;
+use common::model::{Claim, PodKey};
 use common::plugins::default_registry;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -60,9 +60,9 @@ impl Plugin for ScriptedPlugin {
 }
 
 impl Reserve for ScriptedPlugin {
-    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Reserved, Rejection> {
+    fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Vec<Claim>, Rejection> {
         self.record("reserve");
-        Ok(Reserved::default())
+        Ok(Vec::new())
     }
 
     fn unreserve(&self, _: &PodContext<'_>, _: &Ledger) {

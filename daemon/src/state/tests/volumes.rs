@@ -1,10 +1,12 @@
 //! Claims with `WaitForFirstConsumer`: volumes are bound after the pod got a node.
 
 use super::{answer, apply, bind, decoded, learn, listed, now, told, waiting};
-use crate::state::{BindingOutcome, Effect, Input, State, VolumeWrite};
+use crate::state::{BindingOutcome, Effect, Input, State};
 use common::api::catalog_object::catalog_object;
+use common::api::volume_writes::{node_for_claim, volume_for_claim};
 use common::cluster::{Event, WatchEvent};
-use common::model::{CatalogKind, PodKey};
+use common::model::storage::ClaimRef;
+use common::model::{CatalogKind, ObjectWrite, PodKey};
 use serde_json::{Value, json};
 
 fn apply_object(state: &mut State, kind: CatalogKind, json: &Value, seconds: u64) -> Vec<Effect> {
@@ -61,10 +63,14 @@ fn storage(is_provisioned: bool) -> State {
     state
 }
 
+fn claim_ref() -> ClaimRef {
+    ClaimRef { namespace: "default".into(), name: "c".into(), uid: Some("uid-c".into()) }
+}
+
 /// The writes, and the number of the try.
-fn writes(effects: &[Effect]) -> (Vec<VolumeWrite>, u64) {
+fn writes(effects: &[Effect]) -> (Vec<ObjectWrite>, u64) {
     let found = effects.iter().find_map(|effect| match effect {
-        Effect::BindVolumes { writes, id, .. } => Some((writes.clone(), *id)),
+        Effect::WriteObjects { writes, id, .. } => Some((writes.clone(), *id)),
         _ => None,
     });
     found.unwrap_or_else(|| panic!("{effects:?}"))
@@ -72,7 +78,7 @@ fn writes(effects: &[Effect]) -> (Vec<VolumeWrite>, u64) {
 
 fn written(state: &mut State, id: u64, outcome: Result<Vec<u64>, String>, seconds: u64) -> Vec<Effect> {
     let (pod, uid) = (PodKey::new("default", "a"), "uid-a".into());
-    state.handle(Input::Volumes { pod, uid, id, outcome }, now(seconds))
+    state.handle(Input::ObjectsWritten { pod, uid, id, outcome }, now(seconds))
 }
 
 #[test]
@@ -80,11 +86,7 @@ fn a_volume_that_is_there_is_bound_before_the_pod() {
     let mut state = storage(false);
     let effects = apply(&mut state, decoded(&mounting()), 0);
     let (asked, id) = writes(&effects);
-    let [VolumeWrite::Volume { name, version: 3, claim_version: 4, is_ours: true, claim }] = &asked[..]
-    else {
-        panic!("{asked:?}")
-    };
-    assert_eq!((&**name, &*claim.name), ("v", "c"));
+    assert_eq!(asked, [volume_for_claim("v", 3, &claim_ref(), 4, true)]);
     assert_eq!(written(&mut state, id, Ok(vec![5]), 1), [], "the controller has yet to see it");
     let effects = apply(&mut state, decoded(&waiting("b", "4")), 1);
     assert!(told(&effects)[0].contains("Insufficient cpu"), "its room is kept: {effects:?}");
@@ -97,10 +99,7 @@ fn a_volume_that_is_there_is_bound_before_the_pod() {
 fn a_claim_names_the_node_that_a_volume_is_made_for() {
     let mut state = storage(true);
     let (asked, id) = writes(&apply(&mut state, decoded(&mounting()), 0));
-    assert!(
-        matches!(&asked[..], [VolumeWrite::Claim { version: 4, node, .. }] if node.as_str() == "n1"),
-        "{asked:?}"
-    );
+    assert_eq!(asked, [node_for_claim(&claim_ref(), 4, &"n1".into())]);
     let mut selected = claim(5);
     selected["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] = json!("n1");
     assert_eq!(apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &selected, 1), []);

@@ -135,7 +135,7 @@ fn what_only_we_know_is_no_difference() {
     let waits = pod("waits").build();
     cluster.nominate_to(&waits.key, &waits.uid, Some("n2".into()));
     assert_eq!(found(&mut cluster), [], "nominated");
-    let assumed = Assumption { uid: waits.uid.clone(), node: "n2".into(), seat: None, since: now() };
+    let assumed = Assumption { uid: waits.uid.clone(), node: "n2".into(), claims: None.into(), since: now() };
     cluster.assume(&waits.key, assumed);
     let kept = reservation(&deployment("web")).seat("b").cpu("1").build();
     cluster.extend_locally(&"n1".into(), &reservation(&deployment("web")).id(), &"r".into(), at(900));

@@ -31,10 +31,10 @@ pub(super) fn check_decision(
     let decision = schedule(&pod, &snapshot, registry);
     assert_eq!(decision, schedule_by_scan(&pod, &snapshot, registry), "{key}");
     let placed = match decision {
-        Decision::Place { node, seat, .. } => {
+        Decision::Place { node, claims } => {
             let test_node =
                 test_cluster.test_nodes.iter().position(|test_node| test_node.name == node.as_str()).unwrap();
-            Some((test_node, seat))
+            Some((test_node, claims.seat().cloned()))
         }
         Decision::NoFit(_) => None,
         other => panic!("{other:?}"),

@@ -57,7 +57,7 @@ pub(super) fn check(test_cluster: &mut TestCluster, registry: &Registry) {
 /// The decision of a fresh cluster: the node and the seat, or the message.
 fn decision(cluster: &mut Cluster, pod: &Pod, now: Timestamp, registry: &Registry) -> Result<String, String> {
     match schedule(pod, &cluster.snapshot(now), registry) {
-        Decision::Place { node, seat, .. } => Ok(format!("{node} {seat:?}")),
+        Decision::Place { node, claims } => Ok(format!("{node} {:?}", claims.seat())),
         Decision::NoFit(no_fit) => Err(no_fit.message()),
         other => panic!("{other:?}"),
     }

@@ -69,7 +69,7 @@ impl TestCluster {
         }
         let (pod, node) = (self.pod(index), self.test_nodes[test_node].name.as_str().into());
         let since = at(self.now);
-        self.cluster.assume(&pod.key, Assumption { uid: pod.uid, node, seat: seat.clone(), since });
+        self.cluster.assume(&pod.key, Assumption { uid: pod.uid, node, claims: seat.clone().into(), since });
         let seat = seat.map(|seat| seat.to_string());
         let test_pod = &mut self.test_pods[index];
         (test_pod.location, test_pod.seat, test_pod.since) =

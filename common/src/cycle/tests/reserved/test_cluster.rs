@@ -178,7 +178,7 @@ impl TestCluster {
                 let seat = test_reservation.map(|test_reservation| self.reservation_id(test_reservation));
                 let (node, since) =
                     (self.test_nodes[test_node].name.as_str().into(), at(test_pod.since.unwrap()));
-                cluster.assume(&pod.key, Assumption { uid: pod.uid, node, seat, since });
+                cluster.assume(&pod.key, Assumption { uid: pod.uid, node, claims: seat.into(), since });
             }
         }
         cluster

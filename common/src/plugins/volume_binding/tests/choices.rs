@@ -3,9 +3,9 @@
 use super::{NONE, by_hand, late, plugin, test_cluster};
 use crate::cluster::{Assumption, Cluster, Event, WatchEvent};
 use crate::framework::{Filter, Reserve, Verdict};
-use crate::model::Pod;
 use crate::model::catalog_object::CatalogKind;
 use crate::model::ids::{PodKey, Uid};
+use crate::model::{Claims, Pod};
 use crate::testing::{CatalogObjectBuilder, claim, now, pod, storage_class, volume};
 use serde_json::json;
 
@@ -28,10 +28,9 @@ fn place(cluster: &mut Cluster, pod: &Pod) {
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
     let chosen = plugin().reserve(&snapshot.pod_context(pod), ledger, &snapshot).unwrap();
-    assert_eq!(chosen.volumes.len(), 1);
-    let assumed = Assumption { uid: pod.uid.clone(), node: "n1".into(), seat: None, since: now() };
-    cluster.assume(&pod.key, assumed);
-    cluster.assume_volumes(&pod.key, &pod.uid, chosen.volumes);
+    assert_eq!(chosen.len(), 1);
+    let (uid, node, claims) = (pod.uid.clone(), "n1".into(), Claims(chosen));
+    cluster.assume(&pod.key, Assumption { uid, node, claims, since: now() });
 }
 
 /// The nodes that fit the pod.
@@ -118,6 +117,7 @@ fn nothing_is_chosen_for_whom_nothing_was_decided() {
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
     let chosen = plugin().reserve(&snapshot.pod_context(&first), ledger, &snapshot).unwrap();
-    cluster.assume_volumes(&key, &uid, chosen.volumes);
+    let (node, claims) = ("n1".into(), Claims(chosen));
+    cluster.assume(&key, Assumption { uid, node, claims, since: now() });
     assert_eq!(fitting_nodes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);
 }

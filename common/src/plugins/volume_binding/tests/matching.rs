@@ -2,6 +2,7 @@
 
 use super::{NONE, by_hand, late, plugin, test_cluster, using};
 use crate::framework::Reserve;
+use crate::model::Claims;
 use crate::model::storage::{ChosenVolume, VolumeChoice};
 use crate::testing::{
     CatalogObjectBuilder, ClusterBuilder, PodBuilder, all_reasons, now, storage_class, volume,
@@ -19,7 +20,7 @@ pub(super) fn chosen(test_cluster: ClusterBuilder, pod: &PodBuilder, node: usize
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let ledger = snapshot.nodes().nth(node).unwrap();
     let reserved = plugin().reserve(&snapshot.pod_context(&pod), ledger, &snapshot).unwrap();
-    reserved.volumes.iter().map(shown).collect()
+    Claims(reserved).volumes().map(shown).collect()
 }
 
 fn shown(choice: &VolumeChoice) -> String {

@@ -1,7 +1,7 @@
 //! How full volumes would be.
 
 use super::{by_hand, late, plugin, test_cluster, using};
-use crate::config::ShapePoint;
+use crate::config::{ShapePoint, VolumeBindingArgs};
 use crate::framework::{Scope, Score};
 use crate::plugins::volume_binding::VolumeBinding;
 use crate::testing::{
@@ -38,7 +38,9 @@ fn volumes_that_are_there_had_better_not_be_full() {
     let classes = one().with(other).with(storage_class("x")).with(volume("c").class("x").size("3Gi"));
     assert_eq!(raw(&plugin(), classes, &["data", "other"]), [71, 34], "the mean of 75 and 67, 0 and 67");
     let point = |utilization, score| ShapePoint { utilization, score };
-    let fuller = VolumeBinding::new(&[point(0, 0), point(50, 2), point(100, 10)]);
+    let shape = vec![point(0, 0), point(50, 2), point(100, 10)];
+    let args = VolumeBindingArgs { shape, ..VolumeBindingArgs::default() };
+    let fuller = VolumeBinding::new(&args);
     assert_eq!(raw(&fuller, one(), &["data"]), [10, 100]);
 }
 

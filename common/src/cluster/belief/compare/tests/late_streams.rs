@@ -132,7 +132,7 @@ impl TestCluster {
             Step::Assume { name, node } => {
                 if let Some(pod) = self.believed(name) {
                     let node = format!("n{node}").as_str().into();
-                    let assumed = Assumption { uid: pod.uid, node, seat: None, since: at(self.now) };
+                    let assumed = Assumption { uid: pod.uid, node, claims: None.into(), since: at(self.now) };
                     self.cluster.assume(&pod.key, assumed);
                 }
             }
