@@ -1,4 +1,5 @@
-//! What `common` must not know — runtime, client, clock, machine, log — and where names on the wire are spelled.
+//! What `common` must not know — runtime, client, clock, machine, log —, where names on the wire are spelled, and that `explain`
+//! reads no messages.
 
 use crate::files::File;
 use crate::lexer::Code;
@@ -24,6 +25,34 @@ const SERDE: [&str; 3] = ["serde", "serde_json", "serde_saphyr"];
 /// The only file that spells our annotations, and how they begin.
 const NAMES: &str = "common/src/api/names.rs";
 const PREFIXES: [&str; 2] = ["reserve.", "reserve/"];
+
+/// Where refusals are explained by their codes.
+const EXPLAIN: &str = "kubectl-reserve/src/explain/";
+/// What reads text from outside: the message of another scheduler, and what people write behind a flag.
+const PARSERS: [&str; 2] =
+    ["kubectl-reserve/src/explain/scheduler_message.rs", "kubectl-reserve/src/explain/what_if/"];
+const COMPARISONS: [&str; 6] =
+    ["contains", "starts_with", "ends_with", "strip_prefix", "strip_suffix", "split_once"];
+
+/// Calls that look for a constant text in another: what a refusal is about, its plugin says.
+fn reading_messages(files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    let is_parser = |file: &File| PARSERS.iter().any(|parser| file.path.starts_with(parser));
+    let explain = files.iter().filter(|file| file.is_product() && file.path.starts_with(EXPLAIN));
+    for file in explain.filter(|file| !is_parser(file)) {
+        let code = Code::new(&file.text);
+        for name in COMPARISONS {
+            let is_call =
+                |at: &usize| code.text.get(at + name.len()..).is_some_and(|rest| rest.starts_with("(\""));
+            for at in words(&code.text, name).filter(|at| is_call(at) && !code.is_test(*at)) {
+                let what =
+                    format!("`{name}(\"…\")`: do not read a text, ask for `Reason::code` or the evidence");
+                violations.push(file.violation(line_of(&code.text, at), what));
+            }
+        }
+    }
+    violations
+}
 
 fn purity(files: &[File]) -> Vec<String> {
     let mut violations = Vec::new();
@@ -114,6 +143,21 @@ mod tests {
         for wire in ["common/src/api/extender.rs", "common/src/config/yaml.rs"] {
             assert_none(&purity(&[File::new(wire, "use serde::Serialize;")]));
         }
+    }
+
+    #[test]
+    fn explain_reads_no_messages() {
+        assert_none(&reading_messages(&repository()));
+    }
+
+    #[test]
+    fn reading_messages_can_fail() {
+        let text = "let a = text.contains(\"x\");\nlet b = names.contains(name);\nlet c = label.strip_suffix(\"y\");\n";
+        let found = |path: &str| reading_messages(&[File::new(path, text)]);
+        let kind = "kubectl-reserve/src/explain/kind.rs";
+        assert_found(&found(kind), &[&format!("{kind}:1"), &format!("{kind}:3")]);
+        PARSERS.iter().for_each(|parser| assert_none(&found(parser)));
+        assert_none(&found("kubectl-reserve/src/explain/tests.rs"));
     }
 
     #[test]
