@@ -6,8 +6,7 @@ use crate::cluster::{Ledger, PodContext, Snapshot};
 use crate::framework::{
     Cure, Diagnosis, NodeDiagnosis, Permission, PostFilterResult, Reason, Registry, Rejection, Status,
 };
-use crate::model::ExtensionPoint;
-use crate::model::{NodeName, Pod};
+use crate::model::{Claims, ExtensionPoint, NodeName, ObjectWrite, Pod};
 use smallvec::smallvec;
 use std::time::Duration;
 
@@ -134,10 +133,18 @@ pub fn denied_by_permit(
     NoFit { diagnosis: Diagnosis { nodes, ..Diagnosis::default() }, post_filter: PostFilterResult::default() }
 }
 
-/// Runs Unreserve: the pod was not bound to `node`.
-pub fn run_unreserve(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
-    let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
-    unreserve(&world.pod_context(pod), ledger, registry);
+/// Runs Unreserve: the pod was not bound to `node`. Returns the writes that give its claims back.
+pub fn run_unreserve(
+    pod: &Pod,
+    node: &NodeName,
+    claims: &Claims,
+    world: &Snapshot<'_>,
+    registry: &Registry,
+) -> Vec<ObjectWrite> {
+    if let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) {
+        unreserve(&world.pod_context(pod), ledger, registry);
+    }
+    registry.reserves.iter().rev().flat_map(|plugin| plugin.release_claims(claims, node, world)).collect()
 }
 
 /// Runs Unreserve, in reverse order.

@@ -44,6 +44,11 @@ pub trait Reserve: Plugin {
         (PREPARE_MAX, "context deadline exceeded")
     }
 
+    /// What has to be written because a pod with these claims is not bound to `node` after all. Nobody waits for it.
+    fn release_claims(&self, _claims: &Claims, _node: &NodeName, _world: &Snapshot<'_>) -> Vec<ObjectWrite> {
+        Vec::new()
+    }
+
     /// Called when the pod is not bound to the node. The belief itself forgets what `reserve` returned.
     fn unreserve(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) {}
 }

@@ -10,6 +10,13 @@ use common::cycle;
 use common::framework::{Cure, Status};
 use common::model::{Claims, ExtensionPoint, NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A binding that was sent and is not answered yet.
+pub(super) struct SentBinding {
+    pending: PendingBinding,
+    since: Duration,
+}
 
 impl Scheduler {
     /// Assumes the pod on its node, and binds it if the plugins permit.
@@ -37,9 +44,9 @@ impl Scheduler {
 
     /// Sends the binding.
     pub(super) fn bind(&mut self, pending: PendingBinding, step: &mut Step<'_>) {
-        let PendingBinding { pod, node, claims, .. } = pending;
-        let (pod, uid, seat) = (pod.key.clone(), pod.uid.clone(), claims.seat().cloned());
-        self.bindings.insert(pod.clone(), step.now.elapsed);
+        let (pod, uid) = (pending.pod.key.clone(), pending.pod.uid.clone());
+        let (node, seat) = (pending.node.clone(), pending.claims.seat().cloned());
+        self.bindings.insert(pod.clone(), SentBinding { pending, since: step.now.elapsed });
         step.effects.push(Effect::Bind { pod, uid, node, seat });
     }
 
@@ -51,7 +58,7 @@ impl Scheduler {
         outcome: BindingOutcome,
         step: &mut Step<'_>,
     ) {
-        self.note_binding(key, &outcome, step);
+        let sent = self.note_binding(key, &outcome, step);
         let Some(node) = step.cluster.assumed_node(key, uid).cloned() else {
             // The watch showed it bound, or gone, before the answer came. The event is still missing.
             if outcome == BindingOutcome::Bound {
@@ -68,9 +75,9 @@ impl Scheduler {
                 step.effects.push(Effect::Find { pod: key.clone(), uid: uid.clone(), node });
             }
             // The watch will show what happened to the pod.
-            BindingOutcome::Lost => self.forget_and_retry(key, uid, &node, step),
+            BindingOutcome::Lost => self.forget_and_retry(key, uid, sent, step),
             BindingOutcome::Refused { why } => {
-                self.forget_and_retry(key, uid, &node, step);
+                self.forget_and_retry(key, uid, sent, step);
                 if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned() {
                     let why = format!("binding rejected: {why}");
                     self.report_failure(&pod, SCHEDULER_ERROR, why, Nomination::Change(None), step);
@@ -79,15 +86,20 @@ impl Scheduler {
         }
     }
 
-    /// Notes how long a binding took, when its outcome is known.
-    fn note_binding(&mut self, key: &PodKey, outcome: &BindingOutcome, step: &mut Step<'_>) {
+    /// Notes how long a binding took, when its outcome is known, and returns it.
+    fn note_binding(
+        &mut self,
+        key: &PodKey,
+        outcome: &BindingOutcome,
+        step: &mut Step<'_>,
+    ) -> Option<PendingBinding> {
         let status = match outcome {
-            BindingOutcome::Unknown => return,
+            BindingOutcome::Unknown => return None,
             BindingOutcome::Bound => Status::Success,
             BindingOutcome::Lost | BindingOutcome::Refused { .. } => Status::Error,
         };
-        let Some(since) = self.bindings.remove(key) else { return };
-        let Some(pod) = step.cluster.pod(key) else { return };
+        let SentBinding { pending, since } = self.bindings.remove(key)?;
+        let Some(pod) = step.cluster.pod(key) else { return Some(pending) };
         let (profile, took) = (pod.spec.scheduler_name.clone(), step.now.elapsed.saturating_sub(since));
         step.notes.push(Note::ExtensionPointDuration {
             profile,
@@ -95,13 +107,19 @@ impl Scheduler {
             status,
             took,
         });
+        Some(pending)
     }
 
-    fn forget_and_retry(&mut self, key: &PodKey, uid: &Uid, node: &NodeName, step: &mut Step<'_>) {
-        if let Some(pod) = step.cluster.pod(key).filter(|pod| pod.uid == *uid).cloned()
-            && let Some(registry) = self.profiles.get(&pod.spec.scheduler_name)
-        {
-            cycle::run_unreserve(&pod, node, &step.cluster.snapshot(step.now.wall), registry);
+    fn forget_and_retry(
+        &mut self,
+        key: &PodKey,
+        uid: &Uid,
+        sent: Option<PendingBinding>,
+        step: &mut Step<'_>,
+    ) {
+        let is_there = step.cluster.pod(key).is_some_and(|pod| pod.uid == *uid);
+        if let Some(sent) = sent.filter(|sent| is_there && sent.pod.uid == *uid) {
+            self.unreserve(&sent, step);
         }
         let changes = step.cluster.forget(key, uid);
         self.changed(&changes, step);

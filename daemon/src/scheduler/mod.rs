@@ -19,6 +19,7 @@ pub use extenders::ExtenderAnswer;
 
 use crate::queue::{Backoff, PendingPods, Queue};
 use crate::state::{AttemptResult, Nomination, Note, Now, Step};
+use binding::SentBinding;
 use common::api::names::WAITING_FOR_RESERVED_NODE;
 use common::cluster::Change;
 use common::cycle::{self, Decision, NoFit, NodeWait, Refusal};
@@ -68,8 +69,8 @@ pub(crate) struct Scheduler {
     last_events: BTreeMap<PodKey, LastEvent>,
     extender_requests: ExtenderRequests,
     unschedulable_pods: UnschedulablePods,
-    /// When each [`Effect::Bind`](crate::state::Effect::Bind) without an answer was sent.
-    bindings: BTreeMap<PodKey, Duration>,
+    /// The bindings without an answer.
+    bindings: BTreeMap<PodKey, SentBinding>,
     /// When the next reservation expires, which wakes pods up.
     next_expiry: Option<Timestamp>,
 }

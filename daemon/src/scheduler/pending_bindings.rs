@@ -10,7 +10,7 @@
 //! ```
 
 use super::{EVERY_CURE, SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE};
-use crate::state::{AttemptResult, Nomination, Note, Step};
+use crate::state::{AttemptResult, Effect, Nomination, Note, Step};
 use common::config::print_duration;
 use common::cycle::{self, BindingDecision, NoFit, Preparation};
 use common::model::{Claims, NodeName, Pod, PodKey};
@@ -198,15 +198,15 @@ impl Scheduler {
         if reason == SCHEDULER_ERROR { AttemptResult::Error } else { AttemptResult::Unschedulable }
     }
 
-    /// Calls the Reserve plugins' `unreserve`.
-    fn unreserve(&self, pending: &PendingBinding, step: &mut Step<'_>) {
-        if let Some(registry) = self.profiles.get(&pending.pod.spec.scheduler_name) {
-            cycle::run_unreserve(
-                &pending.pod,
-                &pending.node,
-                &step.cluster.snapshot(step.now.wall),
-                registry,
-            );
+    /// Tells the Reserve plugins that the pod is not bound, and gives its claims back. No answer to these writes is waited for.
+    pub(super) fn unreserve(&self, pending: &PendingBinding, step: &mut Step<'_>) {
+        let PendingBinding { id, pod, node, claims, .. } = pending;
+        let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
+        let world = step.cluster.snapshot(step.now.wall);
+        let writes = cycle::run_unreserve(pod, node, claims, &world, registry);
+        if !writes.is_empty() {
+            let (pod, uid) = (pod.key.clone(), pod.uid.clone());
+            step.effects.push(Effect::WriteObjects { pod, uid, id: *id, writes });
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tests of the state machine without a client: inputs in, effects compared.
 
 mod binding;
+mod claims;
 mod extender_victims;
 mod extenders;
 mod figures;

@@ -100,7 +100,7 @@ fn so_is_the_rest_of_the_way() {
     meter.extension_points.lock().unwrap().clear();
     assert_eq!(decide_binding(&pod, &node, &snapshot, &registry), BindingDecision::Granted);
     run_post_bind(&pod, &node, &snapshot, &registry);
-    run_unreserve(&pod, &node, &snapshot, &registry);
+    run_unreserve(&pod, &node, &None.into(), &snapshot, &registry);
     let mut passed = meter.extension_points.lock().unwrap().clone();
     passed.retain(|extension_point| !extension_point.starts_with("PreBind"));
     assert_eq!(passed, ["Permit Success", "PostBind Success", "Unreserve Success"]);
