@@ -2,7 +2,7 @@
 //! Entry point: [`run_pre_filters`]. The filters run afterwards, on the eligible nodes only.
 
 use crate::cluster::{PodContext, Snapshot};
-use crate::framework::{Admission, Reason, Registry, Rejection, ReservedNode, Status};
+use crate::framework::{Admission, CycleError, Reason, Registry, Rejection, ReservedNode, Status};
 use crate::model::ExtensionPoint;
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub(super) fn run_pre_filters(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
-) -> Result<MergedAdmission, String> {
+) -> Result<MergedAdmission, CycleError> {
     let mut reserved_node = None;
     let nodes = merge_admissions(pod_context, world, registry, &mut reserved_node)?;
     let is_allowed = |reserved_node: &ReservedNode| match &nodes {
@@ -45,7 +45,7 @@ fn merge_admissions(
     world: &Snapshot<'_>,
     registry: &Registry,
     reserved_node: &mut Option<ReservedNode>,
-) -> Result<EligibleNodes, String> {
+) -> Result<EligibleNodes, CycleError> {
     let mut allowed: Option<BTreeSet<NodeName>> = None;
     let mut by: BTreeSet<&'static str> = BTreeSet::new();
     let mut resolvable = Vec::new();
@@ -73,8 +73,8 @@ fn merge_admissions(
             }
             Admission::Rejects(reasons) if resolvable.is_empty() => resolvable = reasons,
             Admission::Rejects(_) => {}
-            Admission::Fails(why) => {
-                return Err(format!("running PreFilter plugin \"{}\": {why}", plugin.name()));
+            Admission::Fails(source) => {
+                return Err(CycleError::PreFilter { plugin: plugin.name(), source });
             }
         }
     }
@@ -101,7 +101,7 @@ fn rejection_status(reasons: &[Rejection]) -> Status {
 }
 
 /// The status of the whole PreFilter extension point.
-pub(super) fn merged_status(admission: &Result<MergedAdmission, String>) -> Status {
+pub(super) fn merged_status(admission: &Result<MergedAdmission, CycleError>) -> Status {
     match admission {
         Ok(MergedAdmission { nodes: EligibleNodes::NoNode(reasons), .. }) => rejection_status(reasons),
         Ok(_) => Status::Success,

@@ -1,6 +1,6 @@
 //! The result of a scheduling cycle.
 
-use crate::framework::{Diagnosis, PostFilterResult, Rejection, Rejections};
+use crate::framework::{CycleError, Diagnosis, PostFilterResult, Rejection, Rejections};
 use crate::model::Claims;
 use crate::model::ids::NodeName;
 use crate::model::pod::Feature;
@@ -23,7 +23,7 @@ pub enum Decision {
     /// The pod may not be scheduled, whatever the nodes.
     Refused(Refusal),
     /// A plugin failed with this error.
-    Failed(String),
+    Failed(CycleError),
 }
 
 /// Why no node fits a pod, and what PostFilter found.

@@ -2,7 +2,7 @@
 //! that are nominated to a node are counted there, as kube-scheduler does.
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::framework::{Filter, NodeFilter, Registry, Rejection, Rejections, StartTime, Verdict};
+use crate::framework::{CycleError, Filter, NodeFilter, Registry, Rejection, Rejections, StartTime, Verdict};
 use crate::model::Pod;
 use smallvec::smallvec;
 use std::cell::Cell;
@@ -55,7 +55,7 @@ impl<'c> FilterSet<'c> {
     ///
     /// A pod for which others were preempted is nominated to a node and not there yet. A nominated pod of the same or a higher
     /// priority must still find its room; but it may also never come. So this pod has to fit with and without the nominated pods.
-    pub(super) fn first_rejections(&self, id: NodeId) -> Result<Rejections, String> {
+    pub(super) fn first_rejections(&self, id: NodeId) -> Result<Rejections, CycleError> {
         let nominated = self.nominated(id);
         if !nominated.is_empty()
             && let Some(ledger) = self.world.ledger(id)
@@ -69,7 +69,7 @@ impl<'c> FilterSet<'c> {
     }
 
     /// The rejections of the first filter that rejects the node if its ledger were this one; empty if the pod would fit.
-    pub(super) fn filter_with(&self, ledger: Ledger) -> Result<Rejections, String> {
+    pub(super) fn filter_with(&self, ledger: Ledger) -> Result<Rejections, CycleError> {
         let nominated = self.nominated(ledger.id);
         if !nominated.is_empty() {
             let rejections = self.suppose(with_pods(ledger.clone(), &nominated))?;
@@ -81,7 +81,7 @@ impl<'c> FilterSet<'c> {
     }
 
     /// The rejections of every filter, without the nominated pods.
-    pub(super) fn all_rejections(&self, id: NodeId) -> Result<Rejections, String> {
+    pub(super) fn all_rejections(&self, id: NodeId) -> Result<Rejections, CycleError> {
         let mut all = Rejections::new();
         for filter in &self.filters {
             all.extend(run(filter, id)?);
@@ -90,7 +90,7 @@ impl<'c> FilterSet<'c> {
     }
 
     /// The rejections of every filter with the nominated pods; or without them, if the pod would fit with them.
-    pub(super) fn all_rejections_with_nominated(&self, id: NodeId) -> Result<Rejections, String> {
+    pub(super) fn all_rejections_with_nominated(&self, id: NodeId) -> Result<Rejections, CycleError> {
         let nominated = self.nominated(id);
         if let Some(ledger) = self.world.ledger(id).filter(|_| !nominated.is_empty()) {
             let world = self.world.suppose(with_pods(ledger.clone(), &nominated));
@@ -112,7 +112,7 @@ impl<'c> FilterSet<'c> {
     }
 
     /// Runs the filters again with this ledger. A filter that was skipped for the pod stays skipped, as in kube-scheduler.
-    fn suppose(&self, ledger: Ledger) -> Result<Rejections, String> {
+    fn suppose(&self, ledger: Ledger) -> Result<Rejections, CycleError> {
         let id = ledger.id;
         let world = self.world.suppose(ledger);
         let plugins = self.filters.iter().map(|filter| filter.plugin);
@@ -147,7 +147,7 @@ fn with_pods(mut ledger: Ledger, pods: &[&Arc<Pod>]) -> Ledger {
     ledger
 }
 
-fn run_until_rejected(filters: &[PreparedFilter<'_>], id: NodeId) -> Result<Rejections, String> {
+fn run_until_rejected(filters: &[PreparedFilter<'_>], id: NodeId) -> Result<Rejections, CycleError> {
     for filter in filters {
         let rejections = run(filter, id)?;
         if !rejections.is_empty() {
@@ -157,24 +157,20 @@ fn run_until_rejected(filters: &[PreparedFilter<'_>], id: NodeId) -> Result<Reje
     Ok(Rejections::new())
 }
 
-fn run(filter: &PreparedFilter<'_>, id: NodeId) -> Result<Rejections, String> {
+fn run(filter: &PreparedFilter<'_>, id: NodeId) -> Result<Rejections, CycleError> {
     match (filter.run)(id) {
         Verdict::Fits => Ok(Rejections::new()),
         Verdict::Rejects(rejections) => Ok(rejections),
         Verdict::RejectsStatic { plugin, reason } => Ok(smallvec![Rejection::new(plugin, *reason)]),
-        Verdict::Fails(error) => Err(error_text(filter, &error)),
+        Verdict::Fails(source) => Err(CycleError::Filter { plugin: filter.plugin.name(), source }),
     }
 }
 
 /// Whether the filter accepts the node.
-pub(super) fn fits(filter: &PreparedFilter<'_>, id: NodeId) -> Result<bool, String> {
+pub(super) fn fits(filter: &PreparedFilter<'_>, id: NodeId) -> Result<bool, CycleError> {
     match (filter.run)(id) {
         Verdict::Fits => Ok(true),
         Verdict::Rejects(_) | Verdict::RejectsStatic { .. } => Ok(false),
-        Verdict::Fails(error) => Err(error_text(filter, &error)),
+        Verdict::Fails(source) => Err(CycleError::Filter { plugin: filter.plugin.name(), source }),
     }
-}
-
-fn error_text(filter: &PreparedFilter<'_>, error: &str) -> String {
-    format!("running \"{}\" filter plugin: {error}", filter.plugin.name())
 }

@@ -7,7 +7,7 @@
 
 use super::filter_set::{FilterSet, fits};
 use crate::cluster::{BLOCK, NodeId, Snapshot};
-use crate::framework::{Registry, RegistryId, Scope, Scorer};
+use crate::framework::{CycleError, Registry, RegistryId, Scope, Scorer};
 use crate::model::pod::PodSpec;
 use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
@@ -46,7 +46,7 @@ pub(super) struct ClassRanking {
     /// true: there were more groups than a `u8` can number, and the ranking cannot be used.
     pub(super) has_too_many_groups: bool,
     /// The error of a filter that failed; the ranking cannot be used then.
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<CycleError>,
 }
 
 /// The nodes that have the same raw scores in all plugins whose scores are normalised.
@@ -120,7 +120,7 @@ impl ClassRanking {
         &mut self,
         world: &Snapshot<'_>,
         changed: &mut dyn Iterator<Item = NodeId>,
-        scores: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, String>,
+        scores: impl Fn(NodeId) -> Result<Option<(i64, Vec<i64>)>, CycleError>,
     ) {
         self.scores.resize(world.id_count(), REJECTED);
         self.group.resize(world.id_count(), 0);

@@ -6,7 +6,7 @@ use super::filter_set::FilterSet;
 use super::{Decision, NodeWait, decide_reserved_node};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
+    Attempt, CycleError, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
 };
 use smallvec::smallvec;
 
@@ -26,7 +26,7 @@ impl<'c> Inspection<'c> {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         registry: &'c Registry,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CycleError> {
         let admission = run_pre_filters(pod_context, world, registry)?;
         Ok(Self { filter_set: FilterSet::new(pod_context, world, registry), registry, admission })
     }
@@ -44,7 +44,7 @@ impl<'c> Inspection<'c> {
     ///
     /// # Errors
     /// When a filter fails.
-    pub fn every_reason(&self, id: NodeId) -> Result<Rejections, String> {
+    pub fn every_reason(&self, id: NodeId) -> Result<Rejections, CycleError> {
         if !self.pre_filter_rejections().is_empty() {
             return Ok(self.pre_filter_rejections().iter().cloned().collect());
         }
@@ -64,7 +64,7 @@ impl<'c> Inspection<'c> {
     ///
     /// # Errors
     /// When a filter fails.
-    pub fn fits(&self, id: NodeId) -> Result<bool, String> {
+    pub fn fits(&self, id: NodeId) -> Result<bool, CycleError> {
         let name = self.filter_set.world.name(id);
         let is_eligible = match &self.admission.nodes {
             EligibleNodes::All => true,
@@ -83,7 +83,7 @@ impl<'c> Inspection<'c> {
     ///
     /// # Errors
     /// When a filter fails.
-    pub fn node_wait(&self) -> Result<Option<NodeWait>, String> {
+    pub fn node_wait(&self) -> Result<Option<NodeWait>, CycleError> {
         let Some(reserved_node) = &self.admission.reserved_node else { return Ok(None) };
         Ok(match decide_reserved_node(&self.filter_set, reserved_node, self.registry)? {
             Some(Decision::WaitForNode(wait)) => Some(*wait),
@@ -95,7 +95,7 @@ impl<'c> Inspection<'c> {
     ///
     /// # Errors
     /// When a filter fails.
-    pub fn post_filter_on(&self, nodes: &[NodeId]) -> Result<PostFilterResult, String> {
+    pub fn post_filter_on(&self, nodes: &[NodeId]) -> Result<PostFilterResult, CycleError> {
         let mut diagnosis = Diagnosis::default();
         for id in nodes {
             diagnosis

@@ -32,7 +32,7 @@ pub use scores::{PluginScores, scores};
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Attempt, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
+    Attempt, CycleError, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
     ReservedNode, Status,
 };
 use crate::model::pod::Feature;
@@ -75,7 +75,7 @@ fn decide(
     world: &Snapshot<'_>,
     registry: &Registry,
     search: SearchMethod,
-) -> Result<Decision, String> {
+) -> Result<Decision, CycleError> {
     if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
@@ -119,7 +119,7 @@ fn find_best_node(
     registry: &Registry,
     eligible: &EligibleNodes,
     search: SearchMethod,
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     let (pod, world) = (filter_set.pod_context.pod, filter_set.world);
     match eligible {
         EligibleNodes::NoNode(_) => Ok(None),
@@ -140,7 +140,7 @@ fn decide_reserved_node(
     filter_set: &FilterSet<'_>,
     reserved_node: &ReservedNode,
     registry: &Registry,
-) -> Result<Option<Decision>, String> {
+) -> Result<Option<Decision>, CycleError> {
     let Some(ledger) = filter_set.world.find(&reserved_node.node).and_then(|id| filter_set.world.ledger(id))
     else {
         return Ok(None);
@@ -161,7 +161,7 @@ fn decide_reserved_node(
 }
 
 /// Whether the pod fits the node that it was nominated to. Pods were preempted there for it, so no other node is considered then.
-fn fits_nominated_node(filter_set: &FilterSet<'_>) -> Result<bool, String> {
+fn fits_nominated_node(filter_set: &FilterSet<'_>) -> Result<bool, CycleError> {
     match filter_set
         .pod_context
         .pod
@@ -202,7 +202,7 @@ fn no_fit(
     filter_set: &FilterSet<'_>,
     registry: &Registry,
     mut diagnosis: Diagnosis,
-) -> Result<Decision, String> {
+) -> Result<Decision, CycleError> {
     diagnose_nominated_node(filter_set, &mut diagnosis)?;
     let filter_with = |ledger: Ledger| filter_set.filter_with(ledger);
     let attempt = Attempt {
@@ -241,7 +241,7 @@ fn run_post_filters(attempt: &Attempt<'_>, registry: &Registry) -> PostFilterRes
 
 /// Sets the rejections of the node that the pod was nominated to: this node was filtered although PreFilter may have excluded it.
 /// As in kube-scheduler, the plugin that rejected it there is then listed among those that excluded the other nodes.
-fn diagnose_nominated_node(filter_set: &FilterSet<'_>, diagnosis: &mut Diagnosis) -> Result<(), String> {
+fn diagnose_nominated_node(filter_set: &FilterSet<'_>, diagnosis: &mut Diagnosis) -> Result<(), CycleError> {
     let nominated_node =
         filter_set.pod_context.pod.nominated_node.as_deref().filter(|_| !diagnosis.excluded_by.is_empty());
     let nominated_node = nominated_node.and_then(|nominated_node| filter_set.world.find(nominated_node));
@@ -272,7 +272,7 @@ pub fn diagnose(
     world: &Snapshot<'_>,
     registry: &Registry,
     depth: Depth,
-) -> Result<Diagnosis, String> {
+) -> Result<Diagnosis, CycleError> {
     let filter_set = FilterSet::new(pod_context, world, registry);
     diagnose_nodes(&filter_set, &run_pre_filters(pod_context, world, registry)?.nodes, depth)
 }
@@ -281,8 +281,8 @@ fn diagnose_nodes(
     filter_set: &FilterSet<'_>,
     eligible: &EligibleNodes,
     depth: Depth,
-) -> Result<Diagnosis, String> {
-    let rejections = |ledger: &Ledger| -> Result<Rejections, String> {
+) -> Result<Diagnosis, CycleError> {
+    let rejections = |ledger: &Ledger| -> Result<Rejections, CycleError> {
         match (eligible, depth) {
             (EligibleNodes::NoNode(reasons), _) => Ok(reasons.iter().cloned().collect()),
             (_, Depth::All) => filter_set.all_rejections(ledger.id),

@@ -3,9 +3,8 @@
 
 use super::filter_set::{FilterSet, PreparedFilter, fits};
 use super::index::{ClassRanking, LocalScorers, ScoredNode, better, class_ranking};
-use super::scores::error_text;
 use crate::cluster::NodeId;
-use crate::framework::{Normalise, Registry, Scope, Scorer, Status, WeightedScore};
+use crate::framework::{CycleError, Normalise, Registry, Scope, Scorer, Status, WeightedScore};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
@@ -26,7 +25,10 @@ struct PluginsByScope<'c, 'r> {
 }
 
 /// The best node; `None` if no node fits.
-pub(super) fn best<'c>(filter_set: &FilterSet<'c>, registry: &'c Registry) -> Result<Option<NodeId>, String> {
+pub(super) fn best<'c>(
+    filter_set: &FilterSet<'c>,
+    registry: &'c Registry,
+) -> Result<Option<NodeId>, CycleError> {
     let start = registry.start_timer();
     let plugins = split_by_scope(filter_set, registry)?;
     let ranking = match plugins.has_own_exceptions {
@@ -53,8 +55,8 @@ pub(super) fn best<'c>(filter_set: &FilterSet<'c>, registry: &'c Registry) -> Re
 /// Runs `best`, and records its time as that of Score.
 fn record_score_time(
     registry: &Registry,
-    best: impl FnOnce() -> Result<Option<NodeId>, String>,
-) -> Result<Option<NodeId>, String> {
+    best: impl FnOnce() -> Result<Option<NodeId>, CycleError>,
+) -> Result<Option<NodeId>, CycleError> {
     let start = registry.start_timer();
     let best = best();
     // Without a feasible node nothing was scored.
@@ -70,7 +72,7 @@ fn record_score_time(
 fn ranking_without_ownership(
     filter_set: &FilterSet<'_>,
     registry: &Registry,
-) -> Result<Arc<ClassRanking>, String> {
+) -> Result<Arc<ClassRanking>, CycleError> {
     let without_owner = filter_set.pod_context.as_stranger();
     let filter_set = FilterSet::new(&without_owner, filter_set.world, registry);
     let plugins = split_by_scope(&filter_set, registry)?;
@@ -81,7 +83,7 @@ fn ranking_without_ownership(
 pub(super) fn by_scan<'c>(
     filter_set: &FilterSet<'c>,
     registry: &'c Registry,
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     best_among(filter_set, registry, filter_set.world.nodes().map(|ledger| ledger.id))
 }
 
@@ -90,7 +92,7 @@ pub(super) fn best_among(
     filter_set: &FilterSet<'_>,
     registry: &Registry,
     nodes: impl Iterator<Item = NodeId>,
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     let start = registry.start_timer();
     let mut feasible = Vec::new();
     for id in nodes {
@@ -107,7 +109,7 @@ fn highest_total(
     filter_set: &FilterSet<'_>,
     registry: &Registry,
     feasible: &[NodeId],
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     let mut totals = vec![0_i64; feasible.len()];
     for scores in super::scores(filter_set.pod_context, filter_set.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
@@ -133,7 +135,7 @@ fn pre_score(filter_set: &FilterSet<'_>, registry: &Registry, feasible: &[NodeId
 fn split_by_scope<'c, 'r>(
     filter_set: &'r FilterSet<'c>,
     registry: &'c Registry,
-) -> Result<PluginsByScope<'c, 'r>, String> {
+) -> Result<PluginsByScope<'c, 'r>, CycleError> {
     let (pod_context, world) = (filter_set.pod_context, filter_set.world);
     let mut plugins = PluginsByScope {
         cluster_filters: Vec::new(),
@@ -181,9 +183,9 @@ fn prepare<'c>(
     entry: &'c WeightedScore,
     filter_set: &FilterSet<'c>,
     feasible: &'c [NodeId],
-) -> Result<Option<Scorer<'c>>, String> {
+) -> Result<Option<Scorer<'c>>, CycleError> {
     let prepared = entry.plugin.prepare(filter_set.pod_context, filter_set.world, feasible);
-    prepared.map_err(|error| error_text(entry.plugin.name(), &error))
+    prepared.map_err(|source| CycleError::PreScore { plugin: entry.plugin.name(), source })
 }
 
 /// The best node when all plugins are of `Scope::Node`: the best of each group of the ranking, and the exceptions one by one.
@@ -191,7 +193,7 @@ fn best_by_ranking(
     filter_set: &FilterSet<'_>,
     plugins: &PluginsByScope<'_, '_>,
     ranking: &ClassRanking,
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     let mut candidates: Vec<(Vec<i64>, ScoredNode)> = Vec::new();
     for id in &plugins.exceptions {
         if filter_set.world.ledger(*id).is_some() && filter_set.first_rejections(*id)?.is_empty() {
@@ -214,7 +216,7 @@ fn feasible(
     filter_set: &FilterSet<'_>,
     plugins: &PluginsByScope<'_, '_>,
     ranking: &ClassRanking,
-) -> Result<(Vec<NodeId>, usize), String> {
+) -> Result<(Vec<NodeId>, usize), CycleError> {
     let mut feasible: Vec<NodeId> = ranking.feasible().collect();
     if !plugins.exceptions.is_empty() {
         feasible.retain(|id| plugins.exceptions.binary_search(id).is_err());
@@ -244,7 +246,7 @@ fn best_by_all_scores(
     ranking: &ClassRanking,
     feasible: &[NodeId],
     ranked: usize,
-) -> Result<Option<NodeId>, String> {
+) -> Result<Option<NodeId>, CycleError> {
     if feasible.len() < 2 {
         return Ok(feasible.first().copied());
     }

@@ -1,7 +1,7 @@
 //! Runs the Score plugins on the feasible nodes, and keeps the scores of each plugin apart.
 
 use crate::cluster::{NodeId, PodContext, Snapshot};
-use crate::framework::{Registry, Scorer};
+use crate::framework::{CycleError, Registry, Scorer};
 
 /// The scores of one plugin, in the order of the feasible nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub fn scores(
     world: &Snapshot<'_>,
     registry: &Registry,
     feasible: &[NodeId],
-) -> Result<Vec<PluginScores>, String> {
+) -> Result<Vec<PluginScores>, CycleError> {
     if feasible.len() < 2 {
         return Ok(Vec::new());
     }
@@ -31,7 +31,7 @@ pub fn scores(
     for entry in &registry.scores {
         let plugin = entry.plugin.name();
         let prepared = entry.plugin.prepare(pod_context, world, feasible);
-        if let Some(scorer) = prepared.map_err(|error| error_text(plugin, &error))? {
+        if let Some(scorer) = prepared.map_err(|source| CycleError::PreScore { plugin, source })? {
             let (raw, mut weighted) = run_scorer(&scorer, feasible);
             weighted.iter_mut().for_each(|score| *score *= entry.weight);
             all.push(PluginScores { plugin, raw, weighted });
@@ -46,8 +46,4 @@ pub(super) fn run_scorer(scorer: &Scorer<'_>, nodes: &[NodeId]) -> (Vec<i64>, Ve
     let mut normalised = raw.clone();
     scorer.normalise.apply(nodes, &mut normalised);
     (raw, normalised)
-}
-
-pub(super) fn error_text(plugin: &str, error: &str) -> String {
-    format!("running PreScore plugin \"{plugin}\": {error}")
 }

@@ -1,7 +1,9 @@
 //! The extension points that decide which nodes fit a pod: PreFilter (once for a pod), Filter (once for each node), and
 //! PostFilter when no node fits.
 
-use super::{Diagnosis, Evidence, Plugin, Reason, Rejection, Rejections, Scope, Verdict};
+use super::{
+    CycleError, Diagnosis, Evidence, Plugin, PluginError, Reason, Rejection, Rejections, Scope, Verdict,
+};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::model::Pod;
 use crate::model::ids::{NodeName, Uid};
@@ -31,7 +33,7 @@ pub enum Admission {
     /// No node. The reasons hold for every node.
     Rejects(Vec<Rejection>),
     /// The plugin failed with this error, and the pod is not placed.
-    Fails(String),
+    Fails(PluginError),
 }
 
 /// A node that is reserved for a pod. The pod goes to this node, or waits for it.
@@ -98,7 +100,7 @@ pub struct Attempt<'c> {
     /// Why each node was rejected.
     pub diagnosis: &'c Diagnosis,
     /// Runs the filters with this ledger in place of the node's own. Empty: the pod would fit. An error: a filter failed.
-    pub filter_with: &'c dyn Fn(Ledger) -> Result<Rejections, String>,
+    pub filter_with: &'c dyn Fn(Ledger) -> Result<Rejections, CycleError>,
 }
 
 /// Runs when no node fits the pod, and looks for a way to make one fit, such as preemption.

@@ -8,6 +8,7 @@
 
 mod binding;
 mod diagnosis;
+mod error;
 mod evidence;
 mod filter;
 mod histogram;
@@ -20,6 +21,7 @@ mod verdict;
 
 pub use binding::{Bind, ClaimProgress, Permission, Permit, PostBind, PreBind, PreparedClaim, Reserve};
 pub use diagnosis::{Diagnosis, NodeDiagnosis};
+pub use error::{CycleError, PluginError};
 pub use evidence::{Evidence, SpreadStatus, UnmetPodAffinity, UnmetRequirement};
 pub use filter::{
     Admission, Attempt, Filter, NodeFilter, NodeVictims, PostFilter, PostFilterResult, PreFilter,

@@ -1,6 +1,6 @@
 //! The extension points that order the feasible nodes: PreScore and Score, with the normalisation of scores.
 
-use super::{Plugin, Scope};
+use super::{Plugin, PluginError, Scope};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 
 /// The score of the best node, after normalising.
@@ -46,7 +46,7 @@ pub trait Score: Plugin {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String>;
+    ) -> Result<Option<Scorer<'c>>, PluginError>;
 }
 
 /// How one plugin scores nodes for one pod.

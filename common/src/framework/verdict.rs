@@ -1,6 +1,6 @@
 //! A filter's verdict on a node as a value: which plugin rejects, the reason with its numbers, and what could change it.
 
-use super::{BlockerClass, RefusalCode, RefusalKind, StaticReason};
+use super::{BlockerClass, PluginError, RefusalCode, RefusalKind, StaticReason};
 use crate::model::ids::Text;
 use crate::model::reservation::ReservationId;
 use crate::model::taint::Taint;
@@ -25,7 +25,7 @@ pub enum Verdict {
         reason: &'static StaticReason,
     },
     /// The filter failed with this error, and the pod is not placed.
-    Fails(Box<str>),
+    Fails(PluginError),
 }
 
 /// The reasons why a pod does not fit a node. Most nodes have exactly one.

@@ -10,7 +10,8 @@ use common::cluster::{NodeId, PodContext, Snapshot};
 use common::config::Extender;
 use common::cycle::{self, Decision, Depth, NoFit};
 use common::framework::{
-    Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, Reason, Registry, Score, Scorer, Verdict,
+    Cure, CycleError, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, Reason, Registry, Score,
+    Scorer, Verdict,
 };
 use common::model::{NodeName, Pod, PodKey, ResourceName, Uid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +143,7 @@ impl Scheduler {
         let Some(pod) = pod.filter(|_| !step.cluster.is_assumed(key)) else { return };
         let Some(registry) = self.profiles.get(&pod.spec.scheduler_name) else { return };
         let decision = match answer {
-            Err(why) => Decision::Failed(why),
+            Err(why) => Decision::Failed(CycleError::Extender(why.into())),
             Ok(answer) => {
                 let registry = with_extenders(registry, answer);
                 cycle::schedule_by_scan(&pod, &step.cluster.snapshot(step.now.wall), &registry)
@@ -219,7 +220,7 @@ impl Score for ExtenderScore {
         _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let score = |id| world.name(id).and_then(|node| self.0.get(node)).copied().unwrap_or(0);
         Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::NotNeeded }))
     }

@@ -248,7 +248,7 @@ impl Scheduler {
             Decision::Refused(refusal) => self.refuse(pod, &refusal, step),
             Decision::Failed(why) => {
                 self.queue.retry(&pod.key, step.now.elapsed);
-                self.report_failure(pod, SCHEDULER_ERROR, why, Nomination::Change(None), step);
+                self.report_failure(pod, SCHEDULER_ERROR, why.to_string(), Nomination::Change(None), step);
                 AttemptResult::Error
             }
         };

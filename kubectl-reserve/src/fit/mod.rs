@@ -93,7 +93,7 @@ fn replica(pod: &Pod, number: u32) -> Pod {
 fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, now: Timestamp) -> String {
     match decision {
         Decision::Refused(refusal) => return refusal.to_string(),
-        Decision::Failed(why) => return why.clone(),
+        Decision::Failed(why) => return why.to_string(),
         Decision::WaitForNode(awaited) => {
             return format!("it would wait for {}, which is kept for it", awaited.node);
         }

@@ -88,7 +88,7 @@ fn place(
             let fields: Vec<&str> = features.iter().map(|feature| feature.field()).collect();
             return Err(format!("it uses {}, which cannot be judged", fields.join(", ")));
         }
-        Decision::Failed(why) => return Err(why),
+        Decision::Failed(why) => return Err(why.into()),
     };
     let assumed = Assumption { uid: replacement.uid.clone(), node: to.clone(), claims, since: now };
     cluster.assume(&replacement.key, assumed);

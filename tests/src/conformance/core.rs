@@ -253,7 +253,7 @@ fn conclude(
         }
         // The cases have no reservations, so this does not happen.
         Decision::WaitForNode(awaited) => outcome.error = Some(awaited.to_string()),
-        Decision::Failed(why) => outcome.error = Some(why),
+        Decision::Failed(why) => outcome.error = Some(why.to_string()),
     }
     Ok(())
 }

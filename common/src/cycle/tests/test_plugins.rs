@@ -2,8 +2,8 @@
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PreFilter, Reason, Rejection, Reserve,
-    Score, Scorer, Verdict, ledger_filter,
+    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, PreFilter, Reason,
+    Rejection, Reserve, Score, Scorer, Verdict, ledger_filter,
 };
 use crate::model::Claim;
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ impl Score for Crowd {
         _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let pods = |id: NodeId| world.ledger(id).map_or(0, |ledger| ledger.pods.len());
         let most = feasible.iter().map(|id| pods(*id)).max().unwrap_or(0);
         let score = move |id| i64::try_from(100 * pods(id) / most.max(1)).unwrap();

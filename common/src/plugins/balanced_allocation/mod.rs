@@ -8,7 +8,7 @@ use super::node_resources::shares::{ScoredResource, Weights};
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::BalancedAllocationArgs;
-use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Score for BalancedAllocation {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let asks = pod_context.pod.spec.requests.counted();
         let scored = self.weights.for_pod(|resource| asks.get(resource));
         if !scored.iter().any(ScoredResource::is_requested) {

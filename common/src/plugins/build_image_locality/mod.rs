@@ -28,7 +28,7 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::BuildImageLocalityArgs;
-use crate::framework::{Normalise, Plugin, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
+use crate::framework::{Normalise, Plugin, PluginError, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ExtensionPoint;
 use crate::model::ids::Text;
 use crate::model::image::normalized_image_name;
@@ -69,7 +69,7 @@ impl Score for BuildImageLocality {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let Some(image) = self.image(pod_context.pod) else { return Ok(None) };
         let score =
             ledger_scorer(

@@ -7,7 +7,7 @@ mod tests;
 
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
-use crate::framework::{NodeScore, Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::framework::{NodeScore, Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ExtensionPoint;
 use crate::model::Node;
 use crate::model::ids::Text;
@@ -58,7 +58,7 @@ impl Score for ImageLocality {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let images = images(pod_context, world);
         if images.len() <= COMPARED_IMAGES_MAX {
             let score = move |ledger: &Ledger| images.score(present(&images.names, &ledger.node));

@@ -13,7 +13,7 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::InterPodAffinityArgs;
-use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Score, Scorer};
+use crate::framework::{Evidence, Filter, NodeFilter, Plugin, PluginError, Reason, Scope, Score, Scorer};
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Score for InterPodAffinity {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         Ok(score::prepare(pod_context.pod, world, &self.args))
     }
 }

@@ -10,8 +10,8 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::NodeAffinityArgs;
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Normalise, Plugin, PreFilter, Reason,
-    RefusalCode, RefusalKind, Rejection, Scope, Score, Scorer, StaticReason, Verdict, ledger_filter,
+    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError, PreFilter,
+    Reason, RefusalCode, RefusalKind, Rejection, Scope, Score, Scorer, StaticReason, Verdict, ledger_filter,
     ledger_scorer,
 };
 use crate::model::ExtensionPoint;
@@ -128,10 +128,10 @@ impl Score for NodeAffinityPlugin {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let affinity = preferred(pod_context.pod);
         if let Some(affinity) = affinity.filter(|affinity| affinity.has_malformed_preferred()) {
-            return Err(affinity.preferred_problem().unwrap_or_default());
+            return Err(affinity.preferred_problem().unwrap_or_default().into());
         }
         if affinity.is_none() && self.added.preferred.is_empty() {
             return Ok(None);

@@ -218,7 +218,7 @@ fn a_malformed_wish_is_an_error_but_not_too_early() {
     let why = Score::prepare(&plugin, &pod_context, &snapshot, &[]).err();
     let values = "[1].matchExpressions[0].values: Invalid value: null";
     let expected = format!("{values}: for 'in', 'notin' operators, values set can't be empty");
-    assert_eq!(why, Some(expected));
+    assert_eq!(why, Some(expected.into()));
     assert_eq!(Score::scope(&plugin, &pod_context, &snapshot), Scope::Cluster);
     assert_eq!(Filter::scope(&plugin, &pod_context, &snapshot), Scope::Node(0));
 }

@@ -21,7 +21,7 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::NodePreferenceArgs;
-use crate::framework::{Normalise, Plugin, Scope, Score, Scorer, ledger_scorer};
+use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ExtensionPoint;
 use crate::model::Node;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Score for NodePreference {
         _pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         if self.args == NodePreferenceArgs::default() {
             return Ok(None);
         }

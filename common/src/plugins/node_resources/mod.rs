@@ -10,7 +10,8 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{NodeResourcesFitArgs, ScoringStrategy};
 use crate::framework::{
-    Filter, NodeFilter, Normalise, Plugin, Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
+    Filter, NodeFilter, Normalise, Plugin, PluginError, Scope, Score, Scorer, Verdict, ledger_filter,
+    ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::ResourceName;
@@ -98,7 +99,7 @@ impl Score for NodeResourcesFit {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let requests = &pod_context.pod.spec.requests;
         let scored = self.weights.for_pod(|resource| requests.scored(resource));
         let score = move |ledger: &Ledger| {

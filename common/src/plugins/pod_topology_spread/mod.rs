@@ -12,7 +12,7 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::PodTopologySpreadArgs;
-use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Score, Scorer};
+use crate::framework::{Evidence, Filter, NodeFilter, Plugin, PluginError, Reason, Scope, Score, Scorer};
 use crate::model::ids::Text;
 use crate::model::{CatalogKind, ExtensionPoint};
 use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
@@ -84,7 +84,7 @@ impl Score for PodTopologySpread {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::ScheduleAnyway);
         let requires_all = self.defaults.requires_all(pod_context.pod);
         Ok(score::prepare(pod_context.pod, world, &constraints, requires_all, feasible))

@@ -17,7 +17,7 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::config::RandomScoreArgs;
-use crate::framework::{NodeScore, Normalise, Plugin, SCORE_MAX, Score, Scorer};
+use crate::framework::{NodeScore, Normalise, Plugin, PluginError, SCORE_MAX, Score, Scorer};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Score for RandomScore {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let pod = mix(self.seed.cast_unsigned() ^ hash(&pod_context.pod.uid.to_string()));
         let names = world.column(&NameHash);
         let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());

@@ -10,9 +10,9 @@ use super::{Descriptor, Implementations};
 use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Admission, BlockingReservation, Evidence, Filter, NodeFilter, Normalise, Numbers, Plugin, PreFilter,
-    Reason, Rejection, Rejections, Reserve, SCORE_MAX, Scope, Score, Scorer, Verdict, ledger_filter,
-    ledger_scorer,
+    Admission, BlockingReservation, Evidence, Filter, NodeFilter, Normalise, Numbers, Plugin, PluginError,
+    PreFilter, Reason, Rejection, Rejections, Reserve, SCORE_MAX, Scope, Score, Scorer, Verdict,
+    ledger_filter, ledger_scorer,
 };
 use crate::model::{Claim, ExtensionPoint};
 use crate::model::{HostPort, ResourceName, Resources};
@@ -109,7 +109,7 @@ impl Score for ReservationPlugin {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let score = |ledger: &Ledger| if ledger.room_for(pod_context).own.is_some() { SCORE_MAX } else { 0 };
         Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }

@@ -7,8 +7,8 @@ mod tests;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Evidence, Filter, NodeFilter, Normalise, Plugin, Reason, Scope, Score, Scorer, Verdict, ledger_filter,
-    ledger_scorer,
+    Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError, Reason, Scope, Score, Scorer, Verdict,
+    ledger_filter, ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::taint::{Taint, TaintEffect, Toleration};
@@ -81,7 +81,7 @@ impl Score for TaintToleration {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let tolerations = &pod_context.pod.spec.tolerations;
         let score = ledger_scorer(world, Normalise::ByHighestReversed, |ledger| {
             count_untolerated_soft_taints(&ledger.node.taints, tolerations)

@@ -27,7 +27,7 @@ mod tests;
 
 use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
-use crate::framework::{NodeScore, Normalise, Plugin, Score, Scorer};
+use crate::framework::{NodeScore, Normalise, Plugin, PluginError, Score, Scorer};
 use crate::model::{ExtensionPoint, NodeName, PodKey};
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl Score for Trace {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let score = move |id| {
             world.ledger(id).into_iter().for_each(|ledger| self.node("Score", pod_context, ledger));
             0

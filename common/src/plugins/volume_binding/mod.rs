@@ -16,8 +16,8 @@ use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::VolumeBindingArgs;
 use crate::framework::{
     Admission, BlockerClass, ClaimProgress, Cure, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin,
-    PreFilter, PreparedClaim, Reason, RefusalCode, RefusalKind, Rejection, Reserve, Scope, Score, Scorer,
-    Verdict, ledger_filter, ledger_scorer,
+    PluginError, PreFilter, PreparedClaim, Reason, RefusalCode, RefusalKind, Rejection, Reserve, Scope,
+    Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
 use crate::model::{CatalogKind, Claim, Claims, ExtensionPoint, NodeName};
 use find::VolumeFinder;
@@ -92,7 +92,7 @@ impl PreFilter for VolumeBinding {
         match pod_claims(pod_context.pod, world.catalog()) {
             Ok(_) => Admission::All,
             Err(ClaimError::NotReady(words)) => claims::reject(NAME, words),
-            Err(ClaimError::Failed(words)) => Admission::Fails(words),
+            Err(ClaimError::Failed(words)) => Admission::Fails(words.into()),
         }
     }
 }
@@ -137,7 +137,7 @@ impl Score for VolumeBinding {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
-    ) -> Result<Option<Scorer<'c>>, String> {
+    ) -> Result<Option<Scorer<'c>>, PluginError> {
         let Some(pod_claims) = delayed(pod_context, world) else {
             return Ok(Some(Scorer {
                 score: NodeScore::Each(Box::new(|_| 0)),

@@ -99,7 +99,7 @@ fn claims_must_be_far_enough() {
     for fine in [using(&["incomplete"]), ephemeral("own"), pod("p")] {
         assert_eq!(admission(&plugin(), test_cluster(), &fine), Admission::All);
     }
-    let fails = Admission::Fails("VolumeBindingMode not set for StorageClass \"odd\"".to_owned());
+    let fails = Admission::Fails("VolumeBindingMode not set for StorageClass \"odd\"".into());
     assert_eq!(admission(&plugin(), test_cluster(), &using(&["odd"])), fails);
     assert_eq!(admission(&plugin(), test_cluster(), &using(&["soon", "odd"])), fails, "errors go first");
 }
