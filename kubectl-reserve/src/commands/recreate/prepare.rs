@@ -77,7 +77,7 @@ pub(crate) async fn prepare(
         pod: key.to_string(),
         owners: target.claims(),
         node: target.node_name().to_owned(),
-        node_state: target.node.as_ref().map(node_state),
+        node_state: target.node_state(),
         to: None,
         keep_method,
         amount: reservation.as_ref().map(|one| amounts(&one.amount)).unwrap_or_default(),
@@ -258,11 +258,6 @@ fn terms(
         is_required: flags.same_node == SameNode::Require,
         timeout: flags.timeout,
     }
-}
-
-fn node_state(node: &common::model::Node) -> String {
-    let ready = if node.is_ready { "Ready" } else { "NotReady" };
-    if node.unschedulable { format!("{ready}, cordoned") } else { ready.to_owned() }
 }
 
 #[cfg(test)]
