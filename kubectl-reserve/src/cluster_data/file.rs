@@ -10,6 +10,7 @@
 use super::redact::redacted;
 use super::{ClusterData, ClusterDataBuilder, Resource};
 use crate::error::Failure;
+use crate::render::json::API_VERSION;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -20,8 +21,6 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-
-const API_VERSION: &str = "kubectl-reserve/v1alpha1";
 
 /// The longest line that is read. No object of the API is as long.
 const LINE_LEN_MAX: u64 = 8 << 20;

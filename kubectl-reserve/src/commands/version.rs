@@ -4,6 +4,7 @@ use crate::cli::{Connection, Print, Version};
 use crate::connect::connect;
 use crate::error::{Failure, forbidden};
 use crate::print::{Printable, document, print};
+use crate::render::json::API_VERSION;
 use crate::replicas;
 use common::model::replica::Replica;
 use serde::Serialize;
@@ -43,7 +44,7 @@ struct Name {
 pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) -> Result<(), Failure> {
     let flags = Print { output: args.output.clone(), ..Print::default() };
     let mut versions = Versions {
-        api_version: "kubectl-reserve/v1alpha1",
+        api_version: API_VERSION,
         kind: "Version",
         client_version: Client { version: this(), platform: platform() },
         daemon_versions: None,

@@ -1,6 +1,6 @@
 //! The output of `fit`: a sentence with a table, and a document.
 
-use super::json::{API_VERSION, ItemMetadata, ReportMetadata, amounts};
+use super::json::{ItemMetadata, Items, amounts};
 use super::plural;
 use super::table::table;
 use super::wrap::{WIDTH, wrap};
@@ -31,12 +31,7 @@ impl Printable for FitReport {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        document(&FitReportDocument {
-            api_version: API_VERSION,
-            kind: "FitReport",
-            metadata: ReportMetadata::at(self.now),
-            items: self.results.iter().map(item).collect(),
-        })
+        document(&Items::report("FitReport", self.now, self.results.iter().map(item).collect()))
     }
 }
 
@@ -66,15 +61,6 @@ fn part(one: &FitResult, has_headers: bool) -> String {
         text += "Their scheduler does not enforce reservations.\n";
     }
     text
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FitReportDocument {
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: ReportMetadata,
-    items: Vec<Item>,
 }
 
 #[derive(Serialize)]

@@ -12,10 +12,20 @@ use std::collections::BTreeMap;
 
 pub(crate) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
 
-/// The metadata of a report: when it was made.
+/// A document with items: a list, or a report, whose metadata says when it was made.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ReportMetadata {
+pub(crate) struct Items<T> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<ReportMetadata>,
+    items: Vec<T>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportMetadata {
     generated_at: String,
 }
 
@@ -26,18 +36,15 @@ pub(super) struct ItemMetadata {
     pub(super) namespace: String,
 }
 
-impl ReportMetadata {
-    pub(super) fn at(now: Timestamp) -> Self {
-        Self { generated_at: now.to_string() }
+impl<T> Items<T> {
+    pub(super) fn list(kind: &'static str, items: Vec<T>) -> Self {
+        Self { api_version: API_VERSION, kind, metadata: None, items }
     }
-}
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReservationList {
-    api_version: &'static str,
-    kind: &'static str,
-    items: Vec<Item>,
+    pub(super) fn report(kind: &'static str, now: Timestamp, items: Vec<T>) -> Self {
+        let metadata = ReportMetadata { generated_at: now.to_string() };
+        Self { metadata: Some(metadata), ..Self::list(kind, items) }
+    }
 }
 
 #[derive(Serialize, Default)]
@@ -112,8 +119,7 @@ struct Record {
 
 /// The document of a list of reservations.
 pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
-    let items = rows.iter().map(item).collect();
-    document(&ReservationList { api_version: API_VERSION, kind: "ReservationList", items })
+    document(&Items::list("ReservationList", rows.iter().map(item).collect()))
 }
 
 fn item(row: &Row<'_>) -> Item {

@@ -1,6 +1,6 @@
 //! Pending pods by cause, as lines for people ([`table`]) and as a document ([`report`]).
 
-use super::json::{API_VERSION, ItemMetadata, ReportMetadata};
+use super::json::{ItemMetadata, Items};
 use super::plural;
 use super::wrap::{WIDTH, wrap};
 use crate::pending::{BlockedWorkload, CauseGroup, Causes};
@@ -98,19 +98,10 @@ fn subject(one: &BlockedWorkload) -> String {
     format!("{}/{name}", kind.as_str().to_ascii_lowercase())
 }
 
-/// The document: Pending pods by cause.
+/// An item of the document: a cause, and the Pending pods that have it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PendingReport {
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: ReportMetadata,
-    items: Vec<Item>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
+pub(crate) struct Item {
     metadata: ItemMetadata,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<Owner>,
@@ -131,7 +122,7 @@ struct Owner {
 }
 
 /// The document about Pending pods.
-pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
+pub(crate) fn report(causes: &Causes, now: Timestamp) -> Items<Item> {
     let groups = causes.groups.iter().map(|one| Item {
         metadata: ItemMetadata { name: name(one), namespace: one.namespace.clone() },
         owner: one.owner.as_ref().map(|(kind, name)| Owner { kind: kind.clone(), name: name.to_string() }),
@@ -152,12 +143,7 @@ pub(crate) fn report(causes: &Causes, now: Timestamp) -> PendingReport {
         pods: Vec::new(),
         not_created: one.missing,
     });
-    PendingReport {
-        api_version: API_VERSION,
-        kind: "PendingReport",
-        metadata: ReportMetadata::at(now),
-        items: groups.chain(blocked_workloads).collect(),
-    }
+    Items::report("PendingReport", now, groups.chain(blocked_workloads).collect())
 }
 
 /// The owner's name, or the pod's.

@@ -111,7 +111,7 @@ fn nothing_to_reserve() -> Answer {
     Answer::Failed(StopReason::Failed("there is nothing to reserve".into()))
 }
 
-/// The answer for a failed read: refused by the server, or without a response.
+/// The answer for a request that failed: refused by the server, or without a response. `what` says what was tried; it may be empty.
 pub(super) fn no_answer(error: ApiError, what: &str, needs: &str) -> Answer {
     match error {
         ApiError::Broken(why) => Answer::Lost(why),
@@ -121,6 +121,7 @@ pub(super) fn no_answer(error: ApiError, what: &str, needs: &str) -> Answer {
         ApiError::Refused(refused) if refused.code == 429 || refused.code >= 500 => {
             Answer::Lost(refused.message)
         }
+        ApiError::Refused(refused) if what.is_empty() => Answer::Failed(StopReason::Failed(refused.message)),
         ApiError::Refused(refused) => {
             Answer::Failed(StopReason::Failed(format!("{what}: {}", refused.message)))
         }

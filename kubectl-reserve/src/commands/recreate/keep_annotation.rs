@@ -1,11 +1,12 @@
 //! Keeping the room without any right on nodes: `write` puts `reserve/keep` on the pod, the daemon makes the reservation and
 //! answers with an event, which `read_answer` reads; `remove` takes the annotation back.
 
+use super::executor::no_answer;
 use super::target::TargetPod;
 use crate::api::{self as calls, ApiError, JSON, JSON_PATCH, MERGE_PATCH};
 use crate::connect::Session;
 use crate::flow::keep::has_keep_annotation;
-use crate::flow::recreate::{Answer, StopReason};
+use crate::flow::recreate::Answer;
 use crate::reader::{self, PodView, escaped, pod_path};
 use common::api::names::{ANSWERS, KEEP};
 use common::model::keep::Keep;
@@ -147,17 +148,7 @@ async fn patch_pod(session: &Session, target: &TargetPod, kind: &str, patch: &Va
 }
 
 fn failed(target: &TargetPod, error: ApiError) -> Answer {
-    match error {
-        ApiError::Broken(why) => Answer::Lost(why),
-        ApiError::Refused(refused) if refused.code == 403 => Answer::Failed(StopReason::Forbidden {
-            message: refused.message,
-            needs: format!("patch pods in namespace {}", target.pod.key.namespace),
-        }),
-        ApiError::Refused(refused) if refused.code == 429 || refused.code >= 500 => {
-            Answer::Lost(refused.message)
-        }
-        ApiError::Refused(refused) => Answer::Failed(StopReason::Failed(refused.message)),
-    }
+    no_answer(error, "", &format!("patch pods in namespace {}", target.pod.key.namespace))
 }
 
 /// Reads the daemon's answer from the pod's events: reserved, refused, or none yet.
@@ -181,12 +172,7 @@ pub(super) async fn read_answer(session: &Session, target: &TargetPod, keep_requ
     let path = format!("/api/v1/namespaces/{}/events", key.namespace);
     match calls::list(session, &path, &format!("fieldSelector={fields}"), JSON, each).await {
         Ok(_) => answer,
-        Err(ApiError::Broken(why)) => Answer::Lost(why),
-        Err(ApiError::Refused(refused)) if refused.code == 403 => Answer::Failed(StopReason::Forbidden {
-            message: refused.message,
-            needs: format!("list events in namespace {}", key.namespace),
-        }),
-        Err(error) => failed(target, error),
+        Err(error) => no_answer(error, "", &format!("list events in namespace {}", key.namespace)),
     }
 }
 

@@ -6,6 +6,7 @@ mod tests;
 use super::{plural, wrapped};
 use crate::error::Failure;
 use crate::print::Printable;
+use crate::render::json::API_VERSION;
 use crate::ui::{Paint, Tone};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -125,7 +126,7 @@ impl Printable for DoctorReport {
             item
         };
         Ok(json!({
-            "apiVersion": "kubectl-reserve/v1alpha1",
+            "apiVersion": API_VERSION,
             "kind": "DoctorReport",
             "metadata": { "generatedAt": self.at.to_string() },
             "items": self.checks.iter().map(item).collect::<Vec<_>>(),

@@ -5,17 +5,15 @@ use super::{NodeRow, NodeRows};
 use crate::capacity::Room;
 use crate::error::Failure;
 use crate::print::document as to_document;
-use crate::render::json::{API_VERSION, amounts};
+use crate::render::json::{Items, amounts};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct NodeRoomList {
-    api_version: &'static str,
-    kind: &'static str,
-    items: Vec<Item>,
+    #[serde(flatten)]
+    list: Items<Item>,
     total: Amounts,
 }
 
@@ -47,9 +45,7 @@ struct Amounts {
 
 pub(super) fn document(rows: &NodeRows) -> Result<Value, Failure> {
     to_document(&NodeRoomList {
-        api_version: API_VERSION,
-        kind: "NodeRoomList",
-        items: rows.rows.iter().map(item).collect(),
+        list: Items::list("NodeRoomList", rows.rows.iter().map(item).collect()),
         total: of(&rows.total().room),
     })
 }

@@ -4,20 +4,13 @@ use crate::commands::recreate::RecreatedPod;
 use crate::error::Failure;
 use crate::flow::recreate::{Leftover, NodeMatch};
 use crate::print::{Printable, document};
+use crate::render::json::Items;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The pods that were recreated.
 pub(crate) struct Reports<'a> {
     pub(crate) done: &'a [RecreatedPod],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RecreationList<'a> {
-    api_version: &'static str,
-    kind: &'static str,
-    items: Vec<Item<'a>>,
 }
 
 #[derive(Serialize)]
@@ -52,8 +45,7 @@ impl Printable for Reports<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        let items = self.done.iter().map(item).collect();
-        document(&RecreationList { api_version: "kubectl-reserve/v1alpha1", kind: "RecreationList", items })
+        document(&Items::list("RecreationList", self.done.iter().map(item).collect()))
     }
 }
 

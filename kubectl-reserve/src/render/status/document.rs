@@ -2,6 +2,7 @@
 
 use super::{ReplicaLine, SchedulerLine, ShortNode, StatusReport};
 use crate::error::Failure;
+use crate::render::json::API_VERSION;
 use common::cluster::Enforcement;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ pub(super) fn document(status: &StatusReport) -> Result<Value, Failure> {
         })
     };
     Ok(json!({
-        "apiVersion": "kubectl-reserve/v1alpha1",
+        "apiVersion": API_VERSION,
         "kind": "Status",
         "metadata": { "generatedAt": status.now.to_string() },
         "clientVersion": status.client,
