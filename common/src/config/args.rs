@@ -79,7 +79,6 @@ impl Default for InterPodAffinityArgs {
 /// A node affinity that every pod has besides its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeAffinityArgs {
-    /// The added affinity.
     pub added_affinity: Option<AddedAffinity>,
 }
 

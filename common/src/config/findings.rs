@@ -35,7 +35,6 @@ impl fmt::Display for Finding {
 pub struct ConfigError {
     /// The file, as the caller named it.
     pub file: String,
-    /// The errors.
     pub errors: Vec<Finding>,
     /// How many more errors there were.
     pub left_off: usize,

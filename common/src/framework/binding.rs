@@ -59,7 +59,6 @@ const PREPARE_MAX: Duration = Duration::from_secs(600);
 /// A claim for which something has to be done before its pod is bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreparedClaim {
-    /// The claim.
     pub claim: Claim,
     /// The write to the API server; `None` if the object is as wanted already.
     pub write: Option<ObjectWrite>,

@@ -23,7 +23,6 @@ pub enum Evidence {
     PodAffinity(Vec<UnmetPodAffinity>),
     /// A volume in other zones or regions than the node.
     VolumeZone {
-        /// The volume.
         volume: Text,
         /// The label that differs.
         key: Text,
@@ -34,7 +33,6 @@ pub enum Evidence {
     },
     /// A volume whose node affinity does not match the node.
     VolumeElsewhere {
-        /// The volume.
         volume: Text,
         /// What the volume requires of the node's labels; `None` if no single label is to blame.
         requirement: Option<Requirement>,
@@ -43,7 +41,6 @@ pub enum Evidence {
     },
     /// A claim that has no volume.
     UnboundClaim {
-        /// The claim.
         claim: Text,
         /// The claim's storage class.
         class: Option<Text>,
@@ -52,7 +49,6 @@ pub enum Evidence {
     VolumeLimits(Vec<(Text, i32)>),
     /// A claim that another pod uses.
     ClaimInUse {
-        /// The claim.
         claim: Text,
         /// The other pod.
         pod: PodKey,
@@ -69,7 +65,6 @@ pub enum Evidence {
 /// A requirement of the pod that a node does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmetRequirement {
-    /// The requirement.
     pub requirement: Requirement,
     /// Whether it is about the node's name and not about a label.
     pub is_field: bool,

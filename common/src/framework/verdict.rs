@@ -21,7 +21,6 @@ pub enum Verdict {
     RejectsStatic {
         /// The plugin that rejects.
         plugin: &'static str,
-        /// The reason.
         reason: &'static StaticReason,
     },
     /// The filter failed with this error, and the pod is not placed.
@@ -82,7 +81,6 @@ pub enum Reason {
     Text {
         /// What the reason is about.
         kind: RefusalKind,
-        /// The text.
         text: Cow<'static, str>,
     },
 }

@@ -75,7 +75,6 @@ impl Label {
         Arc::strong_count(&self.packed)
     }
 
-    /// The key.
     pub fn key(&self) -> &str {
         self.parts().0
     }

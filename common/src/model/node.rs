@@ -10,15 +10,12 @@ use std::sync::Arc;
 /// A node, reduced to what decisions read. Of its annotations only the reservations and the total size are kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The name.
     pub name: NodeName,
     /// The UID. A node that is recreated under the same name has another UID.
     pub uid: Uid,
     /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
-    /// The labels.
     pub labels: Labels,
-    /// The taints.
     pub taints: Box<[Taint]>,
     /// Whether the node is cordoned.
     pub unschedulable: bool,

@@ -7,7 +7,6 @@ use super::ids::{Text, Uid};
 pub struct ObjectMeta {
     /// The namespace; empty for a cluster-scoped kind.
     pub namespace: Text,
-    /// The name.
     pub name: Text,
     /// The UID.
     pub uid: Uid,

@@ -71,13 +71,10 @@ pub struct ControllerRef {
 /// A workload, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// The kind.
     pub kind: OwnerKind,
     /// The foreign kind, if `kind` is [`OwnerKind::Foreign`].
     pub foreign: Option<Arc<ForeignKind>>,
-    /// The namespace.
     pub namespace: Text,
-    /// The name.
     pub name: Text,
     /// The UID.
     pub uid: Uid,
@@ -104,9 +101,7 @@ pub struct Workload {
 pub struct Owner {
     /// The value of `kind:`; `Pod` for a pod that nothing controls.
     pub kind: Text,
-    /// The namespace.
     pub namespace: Text,
-    /// The name.
     pub name: Text,
     /// The UID, which also forms the annotation key.
     pub uid: Uid,

@@ -29,7 +29,6 @@ pub struct Pod {
     pub resource_version: u64,
     /// `metadata.generation`, which conditions repeat as `observedGeneration`.
     pub generation: i64,
-    /// The labels.
     pub labels: Arc<Labels>,
     /// The spec. Pods that were made from one template share it.
     pub spec: Arc<PodSpec>,
@@ -79,11 +78,9 @@ pub struct RareFields {
 pub struct PodSpec {
     /// `spec.schedulerName`.
     pub scheduler_name: Text,
-    /// The priority.
     pub priority: i32,
     /// Whether pods of a lower priority may be preempted for it (`spec.preemptionPolicy` is not `Never`).
     pub preempts: bool,
-    /// The tolerations.
     pub tolerations: Box<[Toleration]>,
     /// The sums of its resource requests.
     pub requests: PodRequests,
@@ -143,7 +140,6 @@ pub struct UnscheduledCondition {
     pub since: Option<Moment>,
     /// The reason, such as `Unschedulable`.
     pub reason: Text,
-    /// The message.
     pub message: Text,
 }
 

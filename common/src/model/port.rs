@@ -9,7 +9,6 @@ pub struct HostPort {
     pub protocol: Text,
     /// The address; empty for all addresses.
     pub ip: Text,
-    /// The port.
     pub port: u16,
 }
 

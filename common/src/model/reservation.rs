@@ -108,7 +108,6 @@ pub struct Record {
 /// The pod that is to be recreated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedPod {
-    /// The name.
     pub name: Text,
     /// The UID.
     pub uid: Uid,

@@ -44,7 +44,6 @@ pub struct Toleration {
     pub key: Text,
     /// How the value is compared.
     pub operator: TolerationOperator,
-    /// The value.
     pub value: Text,
     /// The effect; `None` for any effect.
     pub effect: Option<TaintEffect>,

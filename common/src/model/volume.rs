@@ -70,7 +70,6 @@ pub struct Rbd {
     pub monitors: Box<[Text]>,
     /// The pool, by default `rbd`.
     pub pool: Text,
-    /// The image.
     pub image: Text,
     /// Whether it is mounted read-only.
     pub read_only: bool,

@@ -34,7 +34,6 @@ use writes::Writes;
 /// harmless.
 const RESYNC_PERIOD: SignedDuration = SignedDuration::from_secs(20);
 
-/// The controller.
 #[derive(Default)]
 pub(crate) struct Controller {
     /// Changes of ledgers up to this version were handled.

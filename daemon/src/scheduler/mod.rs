@@ -50,7 +50,6 @@ const SCHEDULER_ERROR: &str = "SchedulerError";
 /// All kinds of changes.
 const EVERY_CURE: [Cure; 6] = [Cure::Room, Cure::Node, Cure::Owner, Cure::Pods, Cure::Storage, Cure::Pod];
 
-/// The scheduler.
 pub(crate) struct Scheduler {
     /// The plugins of each scheduler name that is served.
     profiles: BTreeMap<Text, Registry>,

@@ -14,7 +14,6 @@ pub struct AnnotationWrite {
     pub node: NodeName,
     /// The node's UID; a precondition of the write.
     pub uid: Uid,
-    /// The change.
     pub change: ReservationChange,
 }
 
@@ -25,7 +24,6 @@ pub enum ReservationChange {
     Reserve(Box<Reservation>),
     /// Let it expire later.
     Extend {
-        /// The reservation.
         id: ReservationId,
         /// The request that created it: a reservation of another request under the same key is left alone.
         request: Text,

@@ -84,7 +84,6 @@ pub enum Effect {
         uid: Uid,
         /// The scheduler in whose name the event is recorded.
         scheduler_name: Text,
-        /// The event.
         event: PodEvent,
         /// The time of the event.
         at: Timestamp,

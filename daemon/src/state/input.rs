@@ -76,7 +76,6 @@ pub enum Input {
     },
     /// The outcome of [`Effect::Annotate`](super::Effect::Annotate).
     Annotated {
-        /// The write.
         annotation: Box<AnnotationWrite>,
         /// Whether it was done.
         outcome: AnnotationOutcome,

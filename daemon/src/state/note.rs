@@ -31,7 +31,6 @@ pub enum Note {
     ExtensionPointDuration {
         /// The scheduler name.
         profile: Text,
-        /// The extension point.
         extension_point: ExtensionPoint,
         /// How it ended.
         status: Status,

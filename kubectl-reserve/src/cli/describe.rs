@@ -27,7 +27,6 @@ pub(crate) struct Describe {
     #[arg(long)]
     pub(crate) no_events: bool,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

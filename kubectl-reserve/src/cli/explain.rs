@@ -77,7 +77,6 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "true|false", default_value_t = true, action = clap::ArgAction::Set)]
     pub(crate) exit_code: bool,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

@@ -56,7 +56,6 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "FILE")]
     pub(crate) snapshot: Option<PathBuf>,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

@@ -30,7 +30,6 @@ pub(crate) struct Install {
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub(crate) timeout: SignedDuration,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

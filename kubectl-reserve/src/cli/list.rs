@@ -68,7 +68,6 @@ pub(crate) struct List {
     #[arg(long, value_name = "FILE", conflicts_with = "watch")]
     pub(crate) snapshot: Option<PathBuf>,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

@@ -39,7 +39,6 @@ pub(crate) struct Nodes {
     #[arg(long, value_name = "FILE")]
     pub(crate) snapshot: Option<PathBuf>,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

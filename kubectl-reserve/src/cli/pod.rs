@@ -56,7 +56,6 @@ pub(crate) struct Pod {
     #[command(flatten)]
     pub(crate) recreate: Recreate,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

@@ -39,7 +39,6 @@ pub(crate) struct Restart {
     #[command(flatten)]
     pub(crate) recreate: Recreate,
 
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

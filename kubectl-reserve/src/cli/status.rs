@@ -7,7 +7,6 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_EXAMPLES)]
 pub(crate) struct Status {
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }
@@ -24,7 +23,6 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct Doctor {
-    /// The form.
     #[command(flatten)]
     pub(crate) print: Print,
 }

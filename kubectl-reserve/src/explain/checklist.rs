@@ -45,7 +45,6 @@ pub struct FilterCheck {
 /// The pods that use the most of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Users {
-    /// The resource.
     pub resource: ResourceName,
     /// The pods with their requests, the largest first.
     pub pods: Vec<(String, i64)>,

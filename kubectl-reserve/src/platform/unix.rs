@@ -18,7 +18,6 @@ impl Signals {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate })
     }
 
-    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             biased;

@@ -18,7 +18,6 @@ impl Signals {
         Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()? })
     }
 
-    /// The next signal.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             biased;

@@ -24,7 +24,6 @@ use std::sync::Arc;
 pub(crate) enum Part {
     /// Everything except the status, if the kind has the subresource `status`.
     Main,
-    /// The status.
     Status,
 }
 

@@ -13,9 +13,7 @@ use std::borrow::Cow;
 /// The requests and limits of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodUsage {
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
     /// The node; empty if the pod has none.
     pub node: String,

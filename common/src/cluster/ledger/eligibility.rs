@@ -13,7 +13,6 @@ use crate::model::{Pod, Uid};
 /// A pod together with its owners that were read and confirmed. That a pod names an owner proves nothing.
 #[derive(Clone, Debug)]
 pub struct PodContext<'w> {
-    /// The pod.
     pub pod: &'w Pod,
     chain: Vec<&'w Workload>,
     is_stranger: bool,

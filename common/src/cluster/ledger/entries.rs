@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// A reservation and what follows from the pods of its node.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The reservation.
     pub reservation: Arc<Reservation>,
     /// The state of the reservation.
     pub state: ReservationState,

@@ -28,7 +28,6 @@ pub struct NodeAffinity {
 /// A `NodeSelector`: at least one of its terms must match. Without terms it matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeSelector {
-    /// The terms.
     pub terms: Box<[NodeSelectorTerm]>,
 }
 

@@ -17,7 +17,6 @@ pub struct PersistentVolume {
     pub labels: Labels,
     /// The size; zero if it is missing.
     pub capacity: Quantity,
-    /// The access modes.
     pub access_modes: AccessModes,
     /// Filesystem or block device.
     pub volume_mode: VolumeMode,

@@ -36,7 +36,6 @@ use crate::model::{Node, Pod};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct BuildImageLocality {
     /// The name of the environment variable; empty for none.
     env: String,

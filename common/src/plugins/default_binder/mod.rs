@@ -9,7 +9,6 @@ use crate::framework::{Bind, Plugin};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct DefaultBinder;
 
 /// The plugin in the list of all plugins.

@@ -15,7 +15,6 @@ use score::PodImages;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct ImageLocality;
 
 /// For up to so many different images, the score of each subset is hashed into the scope: 2^6 subsets are few enough.

@@ -17,7 +17,6 @@ use crate::framework::{Evidence, Filter, NodeFilter, Plugin, PluginError, Reason
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct InterPodAffinity {
     args: InterPodAffinityArgs,
 }

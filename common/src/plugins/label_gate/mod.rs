@@ -31,7 +31,6 @@ const POD_KEPT_OUT: RefusalKind =
 const NODE_KEPT_OUT: RefusalKind =
     RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec, Cure::Node);
 
-/// The plugin.
 pub struct LabelGate {
     args: LabelGateArgs,
 }

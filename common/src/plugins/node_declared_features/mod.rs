@@ -12,7 +12,6 @@ use crate::framework::{
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct NodeDeclaredFeatures;
 
 const MISSING: StaticReason =

@@ -30,7 +30,6 @@ use std::sync::Arc;
 const MISSING: RefusalKind =
     RefusalKind::unresolvable(RefusalCode::NodeLabel, BlockerClass::Spec, Cure::Node);
 
-/// The plugin.
 pub struct NodeLabel {
     args: NodeLabelArgs,
 }

@@ -9,7 +9,6 @@ use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason,
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct NodeNamePlugin;
 
 /// The plugin in the list of all plugins.

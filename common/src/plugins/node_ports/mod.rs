@@ -10,7 +10,6 @@ use crate::model::ExtensionPoint;
 use crate::model::{HostPort, Pod};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct NodePorts;
 
 /// The plugin in the list of all plugins.

@@ -26,7 +26,6 @@ use crate::model::ExtensionPoint;
 use crate::model::Node;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct NodePreference {
     args: NodePreferenceArgs,
 }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 /// not have added it yet.
 const CORDON: &str = "node.kubernetes.io/unschedulable";
 
-/// The plugin.
 pub struct NodeUnschedulable;
 
 /// The plugin in the list of all plugins.

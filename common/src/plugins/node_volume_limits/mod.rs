@@ -28,7 +28,6 @@ const NO_DRIVER: RefusalKind =
     RefusalKind::resolvable(RefusalCode::VolumeDriver, BlockerClass::Storage, Cure::Storage);
 const NO_CLAIM: RefusalKind = RefusalKind { is_unresolvable: true, ..NO_DRIVER };
 
-/// The plugin.
 pub struct NodeVolumeLimits;
 
 /// The volumes of the pod, to be checked against nodes.

@@ -32,7 +32,6 @@ use std::sync::Arc;
 const LIMIT_REACHED: RefusalKind =
     RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Spec, Cure::Pods);
 
-/// The plugin.
 pub struct PodLimit {
     args: PodLimitArgs,
 }

@@ -18,7 +18,6 @@ use crate::model::{CatalogKind, ExtensionPoint};
 use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct PodTopologySpread {
     defaults: DefaultConstraints,
 }

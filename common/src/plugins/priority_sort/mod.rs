@@ -8,7 +8,6 @@ use crate::framework::{Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct PrioritySort;
 
 /// The plugin in the list of all plugins.

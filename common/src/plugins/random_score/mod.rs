@@ -21,7 +21,6 @@ use crate::framework::{NodeScore, Normalise, Plugin, PluginError, SCORE_MAX, Sco
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct RandomScore {
     seed: i64,
 }

@@ -19,7 +19,6 @@ use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct ReservationPlugin;
 
 /// The default weight. It outweighs all other default scores together: a replacement prefers the node of its reservation.

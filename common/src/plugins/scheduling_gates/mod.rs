@@ -9,7 +9,6 @@ use crate::model::ExtensionPoint;
 use crate::model::Pod;
 use std::sync::Arc;
 
-/// The plugin.
 pub struct SchedulingGates;
 
 /// The plugin in the list of all plugins.

@@ -15,7 +15,6 @@ use crate::model::taint::{Taint, TaintEffect, Toleration};
 use crate::model::{Node, Pod};
 use std::sync::Arc;
 
-/// The plugin.
 pub struct TaintToleration;
 
 /// The plugin in the list of all plugins.

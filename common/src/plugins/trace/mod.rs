@@ -44,7 +44,6 @@ impl Sink for NoSink {
     fn record(&self, _point: &'static str, _pod: &PodKey, _node: Option<&NodeName>) {}
 }
 
-/// The plugin.
 pub struct Trace {
     sink: Arc<dyn Sink>,
 }

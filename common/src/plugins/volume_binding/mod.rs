@@ -32,7 +32,6 @@ const NAME: &str = "VolumeBinding";
 const NO_LONGER_FOUND: RefusalKind =
     RefusalKind::resolvable(RefusalCode::NoVolume, BlockerClass::Storage, Cure::Storage);
 
-/// The plugin.
 pub struct VolumeBinding {
     shape: Shape,
     /// How long binding the volumes of a pod may take.

@@ -9,7 +9,6 @@ use crate::plugins::claims;
 /// The claims of a pod.
 #[derive(Debug, Default)]
 pub(super) struct PodClaims<'w> {
-    /// The bound claims.
     pub(super) bound: Vec<&'w PersistentVolumeClaim>,
     /// The unbound claims with `WaitForFirstConsumer`, with their classes.
     pub(super) delayed: Vec<(&'w PersistentVolumeClaim, &'w StorageClass)>,

@@ -34,7 +34,6 @@ const CLAIM_IN_USE: StaticReason = RefusalKind::resolvable(
          another pod",
 );
 
-/// The plugin.
 pub struct VolumeRestrictions;
 
 /// The plugin in the list of all plugins.

@@ -34,7 +34,6 @@ const LABELS: [(&str, &str); 4] = [
 /// Separates the zones in the label of a volume that is in several.
 const DELIMITER: &str = "__";
 
-/// The plugin.
 pub struct VolumeZone;
 
 /// The zones or regions that a volume requires of a node.

@@ -21,7 +21,6 @@ pub(crate) struct Lookup {
     pub(super) selector: Option<String>,
     /// The node where room is kept.
     pub(super) node: String,
-    /// The reservation.
     pub(super) id: Option<ReservationId>,
 }
 

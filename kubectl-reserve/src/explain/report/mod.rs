@@ -16,7 +16,6 @@ pub use remedy::{Cost, Fix, HigherPriority, Preemption, RequiredRight};
 /// The explanation of one pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The pod.
     pub pod_summary: PodSummary,
     /// Why it is Pending, or why it is not.
     pub conclusion: Conclusion,

@@ -119,7 +119,6 @@ pub struct Blocker {
 /// The amounts of one resource on a node, beside the pod's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// The resource.
     pub resource: ResourceName,
     /// Requested, allocatable, used and reserved amounts.
     pub numbers: Numbers,

@@ -69,7 +69,6 @@ pub struct RequiredRight {
 pub enum Preemption {
     /// Preemption is possible.
     Possible {
-        /// The node.
         node: String,
         /// The victims as namespace/name, the highest priority first.
         victims: Vec<String>,
@@ -94,7 +93,6 @@ pub struct HigherPriority {
     pub priority: i32,
     /// A priority class with at least this value, if there is one.
     pub class: Option<String>,
-    /// The node.
     pub node: String,
     /// The victims, as namespace/name.
     pub victims: Vec<String>,

@@ -28,7 +28,6 @@ pub enum WhatIf {
     Uncordon(NodeName),
     /// `toleration=KEY[=VALUE][:EFFECT]`.
     Tolerate {
-        /// The key.
         key: String,
         /// The value; `None` for any.
         value: Option<String>,

@@ -117,7 +117,6 @@ pub struct StepOutput {
 pub enum NextAction {
     /// Wait, and then carry out a request.
     Do {
-        /// The request.
         request: Request,
         /// The pause before the request.
         after: Duration,

@@ -77,7 +77,6 @@ pub enum RecreationOutcome {
     Done(Box<Success>),
     /// The recreation ended early.
     Stopped {
-        /// The reason.
         why: StopReason,
         /// What still keeps the room.
         leftover: Leftover,
@@ -113,7 +112,6 @@ pub enum Leftover {
     TakenBack,
     /// A reservation that the replacement has taken; the daemon releases it.
     Taken,
-    /// The reservation.
     Reservation {
         /// The end of the reservation, if it is known.
         until: Option<Timestamp>,

@@ -30,7 +30,6 @@ use std::fmt;
 /// All objects of one kind, as the API server listed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedObjects<T> {
-    /// The objects.
     pub objects: Vec<T>,
     /// The version of the list itself.
     pub version: u64,
@@ -39,9 +38,7 @@ pub struct ListedObjects<T> {
 /// All nodes and all pods that have not ended, as the API server listed them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The nodes.
     pub nodes: ListedObjects<Node>,
-    /// The pods.
     pub pods: ListedObjects<Pod>,
 }
 

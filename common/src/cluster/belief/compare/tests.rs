@@ -58,7 +58,6 @@ fn found(cluster: &mut Cluster) -> Vec<(DifferenceKind, String)> {
         .collect()
 }
 
-/// The only difference.
 fn only(cluster: &mut Cluster) -> (DifferenceKind, String) {
     let mut found = found(cluster);
     assert_eq!(found.len(), 1, "{found:?}");
