@@ -92,17 +92,21 @@ async fn read_namespace(session: &Session, namespace: &str) -> Result<Replicas, 
 /// namespace counts as an empty list.
 fn merge(lists: Vec<Result<Replicas, ApiError>>) -> Result<Replicas, ApiError> {
     let mut replicas = Replicas::default();
+    let mut times = Vec::new();
     for (index, list) in lists.into_iter().enumerate() {
         match list {
             Ok(found) => {
                 replicas.all.extend(found.all);
                 replicas.leases.extend(found.leases);
-                replicas.now = replicas.now.max(found.now);
+                times.push(found.now);
             }
             Err(error) if error.code() == Some(403) => replicas.is_hidden |= index == 0,
             Err(error) => return Err(error),
         }
     }
+    // One answer may come seconds after the other. By the time of the later one, the Leases of the earlier one would look expired,
+    // and nobody would wait for these replicas.
+    replicas.now = times.into_iter().min().unwrap_or_default();
     replicas.is_hidden &= replicas.all.is_empty();
     replicas.all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(replicas)
@@ -174,6 +178,8 @@ mod tests {
     use super::{Replicas, merge};
     use crate::api::{ApiError, ErrorStatus};
     use common::api::replica::replica;
+    use jiff::Timestamp;
+    use std::time::Duration;
 
     fn list(names: &[&str]) -> Result<Replicas, ApiError> {
         let one = |name: &&str| {
@@ -202,5 +208,17 @@ mod tests {
         assert_eq!(names(vec![refused(403), refused(403)]), (String::new(), true));
         assert_eq!(names(vec![refused(403)]), (String::new(), true));
         assert!(merge(vec![list(&["a"]), refused(500)]).is_err(), "half an answer is none");
+    }
+
+    #[test]
+    fn a_slow_answer_makes_no_lease_of_another_namespace_expire() {
+        let at = |seconds: i64| Timestamp::from_second(1_790_000_000 + seconds).unwrap();
+        let answered =
+            |names: &[&str], seconds: i64| Ok(Replicas { now: at(seconds), ..list(names).unwrap() });
+        let mut early = answered(&["a"], 0).unwrap();
+        (early.all[0].renew_time, early.all[0].duration) = (Some(at(-5)), Duration::from_secs(15));
+        let found = merge(vec![Ok(early), answered(&[], 12)]).unwrap();
+        assert_eq!(found.live().count(), 1);
+        assert_eq!(merge(vec![answered(&[], 3), refused(403)]).unwrap().now, at(3));
     }
 }

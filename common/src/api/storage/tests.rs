@@ -111,13 +111,17 @@ fn a_volume_names_its_claim_and_its_nodes() {
     assert!(decoded.is_bound_by_controller && decoded.phase == VolumePhase::Bound);
     let reaches = |zone: &str| decoded.nodes.as_ref().unwrap().matches(&Labels::new([("zone", zone)]), "");
     assert!(reaches("a") && !reaches("b"));
-    assert!(decoded.is_for(&testing::claim("data").build()));
-    assert!(!decoded.is_for(&testing::claim("data").uid("another").build()), "another claim of that name");
-    assert!(!decoded.is_for(&testing::claim("data").namespace("elsewhere").build()));
+    let reference = decoded.claim.as_ref().unwrap();
+    assert!(reference.refers_to(&testing::claim("data").build()));
+    assert!(
+        !reference.refers_to(&testing::claim("data").uid("another").build()),
+        "another claim of that name"
+    );
+    assert!(!reference.refers_to(&testing::claim("data").namespace("elsewhere").build()));
     let kept: PersistentVolume = testing::volume("pv")
         .set("/spec/claimRef", json!({ "namespace": "default", "name": "data", "uid": "" }))
         .build();
-    assert!(kept.is_for(&testing::claim("data").uid("whoever").build()));
+    assert!(kept.claim.unwrap().refers_to(&testing::claim("data").uid("whoever").build()));
 }
 
 #[test]

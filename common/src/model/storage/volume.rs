@@ -101,13 +101,6 @@ pub enum InTreePlugin {
     Portworx,
 }
 
-impl PersistentVolume {
-    /// Whether `claim` has this volume, or is the only claim that may get it.
-    pub fn is_for(&self, claim: &PersistentVolumeClaim) -> bool {
-        self.claim.as_ref().is_some_and(|reference| reference.refers_to(claim))
-    }
-}
-
 impl ClaimRef {
     /// Whether this reference means `claim`.
     pub fn refers_to(&self, claim: &PersistentVolumeClaim) -> bool {
