@@ -10,6 +10,7 @@
 mod admission;
 mod binding;
 mod decision;
+mod diagnose;
 mod filter_set;
 mod index;
 mod inspect;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use binding::{BindingDecision, decide_binding, denied_by_permit, run_post_bind, run_unreserve};
 pub use decision::{Decision, NoFit, NodeWait, Refusal};
+pub use diagnose::diagnose;
 pub use filter_set::nominated;
 pub use inspect::Inspection;
 pub use message::message;
@@ -30,17 +32,15 @@ pub use preemption::{preemption_candidates, revise_preemption};
 pub use preparation::Preparation;
 pub use scores::{PluginScores, scores};
 
-use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
+use crate::cluster::{Ledger, NodeId, Snapshot};
 use crate::framework::{
-    Attempt, CycleError, Diagnosis, NodeDiagnosis, PostFilterResult, Reason, Registry, Rejection, Rejections,
-    ReservedNode, Status,
+    Attempt, CycleError, Diagnosis, PostFilterResult, Registry, Rejection, ReservedNode, Status,
 };
 use crate::model::pod::Feature;
 use crate::model::{Claims, ExtensionPoint, Pod};
 use admission::{EligibleNodes, merged_status, run_pre_filters};
+use diagnose::{diagnose_nodes, diagnose_nominated_node};
 use filter_set::FilterSet;
-use smallvec::smallvec;
-use std::collections::BTreeSet;
 
 /// How many rejections of a node are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,74 +237,6 @@ fn run_post_filters(attempt: &Attempt<'_>, registry: &Registry) -> PostFilterRes
     }
     registry.record_extension_point(ExtensionPoint::PostFilter, status(&result), all);
     result
-}
-
-/// Sets the rejections of the node that the pod was nominated to: this node was filtered although PreFilter may have excluded it.
-/// As in kube-scheduler, the plugin that rejected it there is then listed among those that excluded the other nodes.
-fn diagnose_nominated_node(filter_set: &FilterSet<'_>, diagnosis: &mut Diagnosis) -> Result<(), CycleError> {
-    let nominated_node =
-        filter_set.pod_context.pod.nominated_node.as_deref().filter(|_| !diagnosis.excluded_by.is_empty());
-    let nominated_node = nominated_node.and_then(|nominated_node| filter_set.world.find(nominated_node));
-    let Some(nominated_node) = diagnosis.nodes.iter_mut().find(|node| Some(node.id) == nominated_node) else {
-        return Ok(());
-    };
-    nominated_node.rejections = filter_set.first_rejections(nominated_node.id)?;
-    let by: BTreeSet<&'static str> = diagnosis
-        .excluded_by
-        .iter()
-        .copied()
-        .chain(nominated_node.rejections.first().map(|one| one.plugin))
-        .collect();
-    for rejection in diagnosis.nodes.iter_mut().flat_map(|node| &mut node.rejections) {
-        if let Reason::ExcludedByPreFilter(plugins) = &mut rejection.reason {
-            *plugins = by.iter().copied().collect();
-        }
-    }
-    Ok(())
-}
-
-/// Runs PreFilter and the filters for the pod on every node.
-///
-/// # Errors
-/// When a plugin fails.
-pub fn diagnose(
-    pod_context: &PodContext<'_>,
-    world: &Snapshot<'_>,
-    registry: &Registry,
-    depth: Depth,
-) -> Result<Diagnosis, CycleError> {
-    let filter_set = FilterSet::new(pod_context, world, registry);
-    diagnose_nodes(&filter_set, &run_pre_filters(pod_context, world, registry)?.nodes, depth)
-}
-
-fn diagnose_nodes(
-    filter_set: &FilterSet<'_>,
-    eligible: &EligibleNodes,
-    depth: Depth,
-) -> Result<Diagnosis, CycleError> {
-    let rejections = |ledger: &Ledger| -> Result<Rejections, CycleError> {
-        match (eligible, depth) {
-            (EligibleNodes::NoNode(reasons), _) => Ok(reasons.iter().cloned().collect()),
-            (_, Depth::All) => filter_set.all_rejections(ledger.id),
-            (EligibleNodes::Only(names, by), Depth::First) if !names.contains(&ledger.node.name) => {
-                let by = by.iter().copied().collect();
-                Ok(smallvec![Rejection::new("", Reason::ExcludedByPreFilter(by))])
-            }
-            (_, Depth::First) => filter_set.first_rejections(ledger.id),
-        }
-    };
-    let (mut nodes, start) = (Vec::with_capacity(filter_set.world.len()), filter_set.start_timer());
-    for ledger in filter_set.world.nodes() {
-        nodes.push(NodeDiagnosis { id: ledger.id, rejections: rejections(ledger)? });
-    }
-    filter_set.add_filter_time(start);
-    Ok(match eligible {
-        EligibleNodes::All => Diagnosis { nodes, ..Diagnosis::default() },
-        EligibleNodes::Only(_, by) => Diagnosis { nodes, excluded_by: by.clone(), ..Diagnosis::default() },
-        EligibleNodes::NoNode(reasons) => {
-            Diagnosis { nodes, pre_filter_rejections: reasons.clone(), ..Diagnosis::default() }
-        }
-    })
 }
 
 /// Why `pod` is not to be placed at all, whatever the nodes; `None`: it may be scheduled.

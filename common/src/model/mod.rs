@@ -10,6 +10,7 @@ pub mod claim;
 pub mod daemon_set;
 pub mod excerpt;
 pub mod extension_point;
+mod feature;
 pub mod ids;
 pub mod image;
 pub mod keep;

@@ -8,7 +8,7 @@
 
 use super::cluster_state::ClusterState;
 use super::replay::{Replay, StoredWrite};
-use super::{Version, VersionedObject};
+use super::{Version, VersionedObject, room};
 use common::model::reservation::ParsedReservation;
 use common::model::{Node, NodeName, Reservation, ReservationId, Uid};
 use jiff::Timestamp;
@@ -207,8 +207,9 @@ impl<'h> Replay<'h> {
                 let was = self.node_before(&node.name, version.revision);
                 let fresh = valid_reservations(node)
                     .filter(|one| was.is_none_or(|was| !valid_reservations(was).any(|old| old == *one)));
-                let fresh: Vec<&Arc<Reservation>> = fresh.collect();
                 if let Some(known) = state.nodes.get(&node.name).filter(|known| known.uid == node.uid) {
+                    let fresh: Vec<&Arc<Reservation>> =
+                        fresh.filter(|one| !passes_on_seat(known, one)).collect();
                     let next = with_reservations(known, &fresh);
                     state.nodes.insert(node.name.clone(), Arc::new(next));
                 }
@@ -242,6 +243,14 @@ fn learn(state: &mut ClusterState, version: &Version) {
         VersionedObject::Node(node, _) => drop(state.nodes.insert(node.name.clone(), Arc::clone(node))),
         VersionedObject::NodeGone(node) => drop(state.nodes.remove(&node.name)),
     }
+}
+
+/// Whether a seat that is on the node would be passed on to this reservation. Both are about the same room: until the daemon sees the
+/// new one, it counts the seat.
+fn passes_on_seat(known: &Node, fresh: &Arc<Reservation>) -> bool {
+    let with_fresh = with_reservations(known, &[fresh]);
+    let mut seats = valid_reservations(known).filter(|seat| seat.id != fresh.id);
+    seats.any(|seat| !room::is_passed_on(known, seat) && room::is_passed_on(&with_fresh, seat))
 }
 
 /// The valid reservations of a node.
