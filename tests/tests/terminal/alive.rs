@@ -34,6 +34,23 @@ pub(crate) fn settled(cluster: &Cluster) -> Result<()> {
     })
 }
 
+/// Waits until the daemon has published that it has seen the newest change of a node.
+pub(crate) fn replicas_have_seen_all_nodes(cluster: &Cluster) -> Result<()> {
+    let number = |value: &Value| value.as_str().and_then(|text| text.parse::<u64>().ok());
+    cluster.wait("the replicas have seen all nodes", || {
+        let nodes = cluster.read("/api/v1/nodes")?;
+        let versions = nodes["items"].as_array().into_iter().flatten();
+        let newest = versions.filter_map(|node| number(&node["metadata"]["resourceVersion"])).max();
+        let leases = cluster.read("/apis/coordination.k8s.io/v1/leases")?;
+        let leases = leases["items"].as_array().cloned().unwrap_or_default();
+        let seen: Vec<u64> = leases
+            .iter()
+            .filter_map(|lease| number(&lease["metadata"]["annotations"]["reserve/seen-nodes"]))
+            .collect();
+        Ok(!seen.is_empty() && seen.iter().all(|seen| Some(*seen) >= newest))
+    })
+}
+
 /// The first of the pods of `web`.
 pub(crate) fn first(cluster: &Cluster) -> Result<String> {
     Ok(names(cluster, "default", "web")?.remove(0))

@@ -88,6 +88,7 @@ fn every_verb_that_looks_on_a_terminal() -> Result<()> {
 #[test]
 fn doctor_looks_at_everything() -> Result<()> {
     let cluster = alive::shared_cluster()?;
+    alive::replicas_have_seen_all_nodes(&cluster)?;
     let mut person = Person::at(&cluster);
     let left = person.types("doctor")?;
     ensure!(wide(&left.text).is_empty(), "{:#?}", wide(&left.text));

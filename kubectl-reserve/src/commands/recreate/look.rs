@@ -33,13 +33,14 @@ pub(super) async fn look(session: &Session, lookup: &Lookup) -> Answer {
 }
 
 async fn observe(session: &Session, lookup: &Lookup) -> Result<Observation, ApiError> {
-    let named = reader::pod(session, &lookup.key).await?;
     let mut pods = match &lookup.selector {
         Some(selector) => {
             reader::pods(session, &pods_in(&lookup.key.namespace), &with_labels(selector)).await?
         }
         None => Vec::new(),
     };
+    // The old pod is read last: a replacement that has its room is not reported as bound before the old pod is reported as gone.
+    let named = reader::pod(session, &lookup.key).await?;
     let is_old = |pod: &PodView| pod.uid == lookup.uid;
     let old = named.as_ref().filter(|pod| is_old(pod)).map(old_pod);
     pods.extend(named);
