@@ -2,10 +2,12 @@
 //! has not changed; if it has, everything is repeated. The only place of the command that writes annotations of nodes.
 
 use crate::api::{self, ApiError, JSON, JSON_PATCH};
+use crate::clock::local_time;
 use crate::connect::Session;
 use crate::error::Failure;
 use common::api::reservation::patch::ObservedNode;
 use http::Method;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,21 +54,21 @@ struct MetaWire {
     annotations: BTreeMap<String, String>,
 }
 
-/// Changes the annotations of `node`. For each try `plan` gets the node as it was read, and returns a JSON patch
+/// Changes the annotations of `node`. For each try `plan` gets the node as it was read, and the server's time, and returns a JSON patch
 /// (`common::api::reservation::patch`), `None` if there is nothing to do, or an error, which is returned.
 pub(crate) async fn rewrite<E: From<Failure>>(
     session: &Session,
     node: &str,
     dry_run: DryRun,
-    mut plan: impl FnMut(&ObservedNode<'_>) -> Result<Option<Value>, E>,
+    mut plan: impl FnMut(&ObservedNode<'_>, Timestamp) -> Result<Option<Value>, E>,
 ) -> Result<PatchOutcome, E> {
     let path = format!("/api/v1/nodes/{node}");
     let mut last = String::new();
     for attempt in 1..=TRIES_MAX {
         let answer = api::get(session, &path, JSON).await;
         let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes"))?;
-        let node = read(&answer.text)?;
-        let Some(patch) = plan(&node.as_observed())? else { return Ok(outcome(&node, false)?) };
+        let (node, now) = (read(&answer.text)?, answer.at.unwrap_or_else(local_time));
+        let Some(patch) = plan(&node.as_observed(), now)? else { return Ok(outcome(&node, false)?) };
         if dry_run == DryRun::Client {
             return Ok(outcome(&node, true)?);
         }

@@ -44,7 +44,7 @@ async fn one(
         return printer::out(&verbed(&name, "unchanged", args.dry_run.dry_run));
     }
     let dry_run = args.dry_run.dry_run;
-    let written = rewrite(&context.session, row.node(), dry_run, |seen| {
+    let written = rewrite(&context.session, row.node(), dry_run, |seen, _| {
         change::extend(seen, &entry.reservation, until, args.shorten, now)
     })
     .await?;

@@ -91,7 +91,7 @@ fn losers(rows: &[Row<'_>]) -> BTreeSet<String> {
 
 async fn one(row: &Row<'_>, dry_run: DryRun, is_told: bool, context: &Context) -> Result<(), Failure> {
     let name = row.name();
-    let written = rewrite(&context.session, row.node(), dry_run, |seen| match row.entry() {
+    let written = rewrite(&context.session, row.node(), dry_run, |seen, _| match row.entry() {
         Some(entry) => change::release(seen, &entry.reservation),
         None => change::remove_invalid(seen, &name),
     })

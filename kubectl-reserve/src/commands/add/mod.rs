@@ -47,7 +47,7 @@ pub(crate) async fn run(args: &Add, context: &Context) -> Result<(), Failure> {
     })?;
     judge(&reservation, args, &recipient, &mut view)?;
     let written =
-        rewrite(session, &node, dry_run, |seen| change::reserve(seen, &reservation, creation.now)).await?;
+        rewrite(session, &node, dry_run, |seen, _| change::reserve(seen, &reservation, creation.now)).await?;
     let name = name_of(&reservation.id);
     if !written.is_changed {
         printer::out(&verbed(&name, "unchanged", dry_run))?;

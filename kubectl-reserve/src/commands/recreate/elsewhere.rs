@@ -90,8 +90,9 @@ pub(crate) async fn take_over(
         return Ok(false);
     }
     // If it cannot be written, the caller looks for another node.
-    let plan = |seen: &ObservedNode<'_>| {
-        Ok::<_, Failure>(exchange_patch(seen, &left.node_uid, &left.reservation, wanted).ok().flatten())
+    let plan = |seen: &ObservedNode<'_>, now| {
+        let patch = exchange_patch(seen, &left.node_uid, &left.reservation, wanted, now);
+        Ok::<_, Failure>(patch.ok().flatten())
     };
     rewrite(&context.session, &left.node, DryRun::None, plan).await?;
     task.is_kept(context).await

@@ -20,8 +20,8 @@ pub(super) async fn reserve(
     dry_run: DryRun,
 ) -> Answer {
     let mut until = None;
-    let written = rewrite(session, node, dry_run, |seen| {
-        let (patch, end) = reserve_patch(seen, node_uid, wanted)?;
+    let written = rewrite(session, node, dry_run, |seen, now| {
+        let (patch, end) = reserve_patch(seen, node_uid, wanted, now)?;
         until = Some(end);
         Ok(patch)
     });
@@ -34,7 +34,7 @@ pub(super) async fn reserve(
 /// Removes the reservation `ours`, unless it has another request id by now.
 pub(super) async fn release(session: &Session, node: &str, ours: &Reservation) -> Answer {
     let request = ours.record().map(|record| record.request.clone()).unwrap_or_default();
-    let written = rewrite(session, node, DryRun::None, |seen| Ok(release_patch(seen, &ours.id, &request)));
+    let written = rewrite(session, node, DryRun::None, |seen, _| Ok(release_patch(seen, &ours.id, &request)));
     written.await.map_or_else(Answer::Failed, |_| Answer::Released)
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn extend(
     id: &ReservationId,
     until: Timestamp,
 ) -> Result<(), Failure> {
-    let written = rewrite(session, node, DryRun::None, |seen| {
+    let written = rewrite(session, node, DryRun::None, |seen, _| {
         let keys = keys_of(seen.annotations, id);
         let Some(mut found) = reservation_of(&keys) else { return Ok(None) };
         if let Origin::Recorded(record) = &mut found.origin {

@@ -4,8 +4,9 @@
 use super::executor::Executor;
 use super::target::TargetPod;
 use crate::api::{ApiError, JSON};
+use crate::clock::local_time;
 use crate::connect::Session;
-use crate::flow::keep::{is_needed, is_reserved, lacks};
+use crate::flow::keep::{KeptRoom, is_needed, kept_room, lacks};
 use crate::flow::recreate::{KeepMethod, Recheck};
 use crate::reader::{PODS, PodView, list, node, on_node, pod, pods, pods_in, with_labels, workloads};
 use common::api;
@@ -66,10 +67,12 @@ async fn room(executor: &Executor<'_>, result: &mut Recheck) -> Result<(), ApiEr
     let mut cluster = executor.target.owners.cluster();
     cluster.apply(Event::Pods(WatchEvent::Relisted(pods)));
     cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![node])));
-    cluster.advance(at.unwrap_or(executor.target.now));
+    let now = at.unwrap_or_else(local_time);
+    cluster.advance(now);
     let name = NodeName::from(&*executor.task.terms.node);
-    result.is_lost =
-        !executor.task.reservation.as_ref().is_some_and(|ours| is_reserved(&cluster, &name, ours));
+    let ours = executor.task.reservation.as_ref();
+    let kept = ours.map_or(KeptRoom::Lost, |ours| kept_room(&cluster, &name, ours, now));
+    (result.is_lost, result.ends_soon) = (kept == KeptRoom::Lost, kept == KeptRoom::EndsSoon);
     result.lacks = lacks(&cluster, &name, executor.task.reservation.as_ref());
     if !result.lacks.is_empty() {
         // A reservation may have been taken by a pod whose owners were not read, and then its room is counted twice.

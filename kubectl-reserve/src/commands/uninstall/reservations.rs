@@ -48,7 +48,7 @@ pub(super) async fn remove(
     all: bool,
     dry_run: DryRun,
 ) -> Result<bool, Failure> {
-    let written = node_patch::rewrite(session, node, dry_run, |seen| {
+    let written = node_patch::rewrite(session, node, dry_run, |seen, _| {
         let keys_to_remove = keys_to_remove(seen.annotations, all);
         Ok::<_, Failure>((!keys_to_remove.is_empty()).then(|| patch(seen, &keys_to_remove, &[], false)))
     });

@@ -97,6 +97,8 @@ pub struct Recheck {
     pub is_gone: bool,
     /// Whether the reservation is gone, or belongs to another run of the command.
     pub is_lost: bool,
+    /// Whether the reservation has expired, or would end soon after the eviction.
+    pub ends_soon: bool,
     /// What the node has too little of, in words; empty if everything fits.
     pub lacks: Vec<String>,
     /// The UIDs of the owner's pods that have a node: none of them is the replacement.

@@ -51,7 +51,7 @@ const LOST_MAX: u32 = 5;
 /// The pause before a request without an answer is repeated.
 const LOST_PAUSE: Duration = Duration::from_secs(1);
 
-/// How often the recreation begins from the start because the recheck found too little room.
+/// How often room is reserved for one pod, because the recheck found too little room, or a reservation that ends soon.
 const ROUNDS_MAX: u32 = 3;
 
 /// The request whose answer is awaited.

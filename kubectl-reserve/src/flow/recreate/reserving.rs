@@ -126,7 +126,22 @@ impl Recreation {
             self.is_evicted = true;
             return self.watch();
         }
+        if seen.ends_soon && self.terms.keep_method == KeepMethod::Reservation {
+            return self.renew();
+        }
         self.evict()
+    }
+
+    /// More than half of the reservation's life has passed already. It is written anew, so that it does not end while the eviction
+    /// is under way.
+    fn renew(&mut self) -> NextAction {
+        if self.rounds >= ROUNDS_MAX {
+            let why = "the API server answers so slowly that the reservation would end before the eviction";
+            return self.fail(StopReason::Failed(why.into()));
+        }
+        self.rounds += 1;
+        self.is_acknowledged = false;
+        self.reserve()
     }
 
     /// Takes the reservation back.

@@ -226,7 +226,7 @@ impl Sim {
             let request = record.map_or("", |record| &*record.request);
             return Ok(release_patch(&seen, &wanted.id, request));
         }
-        let (patch, until) = reserve_patch(&seen, &command.node_uid, wanted)?;
+        let (patch, until) = reserve_patch(&seen, &command.node_uid, wanted, self.api.wall())?;
         command.until = Some(until);
         Ok(patch)
     }

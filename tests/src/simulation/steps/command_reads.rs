@@ -14,7 +14,7 @@ use common::cluster::{Cluster, Event, WatchEvent};
 use common::model::pod::Phase;
 use common::model::{Keep, Node, NodeName, Pod, Reservation, Uid};
 use jiff::SignedDuration;
-use kubectl_reserve::flow::keep::{is_reserved, lacks};
+use kubectl_reserve::flow::keep::{KeptRoom, kept_room, lacks};
 use kubectl_reserve::flow::recreate::{
     Answer, KeepMethod, Leftover, NodeObservation, Observation, OldPod, Recheck, RecreationOutcome,
     SiblingPod, WaitFor,
@@ -97,7 +97,8 @@ impl Sim {
         cluster.apply(Event::Pods(WatchEvent::Relisted(pods)));
         cluster.apply(Event::Nodes(WatchEvent::Relisted(vec![(**node).clone()])));
         cluster.advance(self.api.wall());
-        seen.is_lost = !is_reserved(&cluster, &name, &command.reservation);
+        let kept = kept_room(&cluster, &name, &command.reservation, self.api.wall());
+        (seen.is_lost, seen.ends_soon) = (kept == KeptRoom::Lost, kept == KeptRoom::EndsSoon);
         seen.lacks = lacks(&cluster, &name, Some(&command.reservation));
         let wrong = self.wrong_ledger(node, &command.reservation, &seen.lacks);
         let count = if wrong.is_some() { Counts::check } else { Counts::skip };

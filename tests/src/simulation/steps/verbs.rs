@@ -89,7 +89,7 @@ impl Sim {
             version: &snapshot.version,
             annotations: &snapshot.annotations,
         };
-        if let Ok((Some(patch), _)) = reserve_patch(&seen, &snapshot.uid, &reservation) {
+        if let Ok((Some(patch), _)) = reserve_patch(&seen, &snapshot.uid, &reservation, self.api.wall()) {
             self.api.note(format_args!("somebody adds {} on {node}", reservation.id));
             let _ = self.api.patch_node(Actor::Other, &node, &patch);
         }

@@ -216,6 +216,26 @@ fn a_node_that_never_has_the_room_is_given_up() {
 }
 
 #[test]
+fn a_reservation_that_would_end_during_the_eviction_is_written_anew_and_acknowledged_first() {
+    let ends_soon = || Answer::Rechecked(Recheck { ends_soon: true, ..Recheck::default() });
+    let mut cluster = FakeCluster::new(terms());
+    let run = run_with(&mut cluster, RECHECK, ends_soon);
+    assert!(matches!(run.outcome, RecreationOutcome::Done(_)) && cluster.evictions == 1);
+    let count = |wanted: fn(&ProgressEvent) -> bool| run.events.iter().filter(|event| wanted(event)).count();
+    assert_eq!(count(|event| matches!(event, ProgressEvent::Reserved { .. })), 2);
+    assert_eq!(count(|event| matches!(event, ProgressEvent::Acknowledged { .. })), 2);
+    // It never lasts long enough: nothing is evicted, and nothing stays reserved.
+    let mut cluster = FakeCluster::new(terms());
+    let (flow, next) = Recreation::begin(cluster.terms.clone());
+    let run = drive(flow, next, |_, request, _| match request {
+        Request::Recheck => Step::Answer(ends_soon()),
+        request => Step::Answer(cluster.answer(request)),
+    });
+    assert!(matches!(why(&run.outcome), StopReason::Failed(text) if text.contains("so slowly")));
+    assert!(!cluster.is_reserved && cluster.evictions == 0);
+}
+
+#[test]
 fn ready_elsewhere_is_a_warning_or_a_failure() {
     for (is_required, is_well) in [(false, true), (true, false)] {
         let mut cluster = FakeCluster::new(Terms { is_required, ..terms() });
