@@ -6,8 +6,9 @@
 //! the scores that need no normalisation differ.
 
 use super::filter_set::{FilterSet, fits};
+use super::plugins_by_scope::LocalScorers;
 use crate::cluster::{BLOCK, NodeId, Snapshot};
-use crate::framework::{CycleError, Registry, RegistryId, Scope, Scorer};
+use crate::framework::{CycleError, Registry, RegistryId, Scope};
 use crate::model::pod::PodSpec;
 use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
@@ -56,35 +57,6 @@ struct Group {
     feasible: usize,
     /// The best node of each block.
     best: Vec<Option<ScoredNode>>,
-}
-
-/// The prepared scorers of `Scope::Node`, each with its weight.
-pub(super) struct LocalScorers<'c> {
-    /// The scorers whose scores need no normalisation.
-    pub(super) plain: Vec<(Scorer<'c>, i64)>,
-    /// The scorers whose scores are normalised by the highest.
-    pub(super) by_highest: Vec<(Scorer<'c>, i64)>,
-}
-
-impl LocalScorers<'_> {
-    fn plain(&self, id: NodeId) -> i64 {
-        self.plain.iter().map(|(scorer, weight)| scorer.score.of(id) * weight).sum()
-    }
-
-    pub(super) fn raw(&self, id: NodeId) -> Vec<i64> {
-        self.by_highest.iter().map(|(scorer, _)| scorer.score.of(id)).collect()
-    }
-
-    /// The sum of the plain scores, and the raw scores that are to be normalised.
-    pub(super) fn both(&self, id: NodeId) -> (i64, Vec<i64>) {
-        (self.plain(id), self.raw(id))
-    }
-
-    /// The sum of the normalised scores, given the highest raw score of each scorer.
-    pub(super) fn normalised(&self, raw: &[i64], highest: &[i64]) -> i64 {
-        let each = self.by_highest.iter().zip(raw.iter().zip(highest));
-        each.map(|((scorer, weight), (raw, highest))| scorer.normalise.share(*raw, *highest) * weight).sum()
-    }
 }
 
 /// The ranking of the pod's class, up to date. `salts` are the numbers of all plugins of `Scope::Node`.

@@ -16,6 +16,7 @@ mod index;
 mod inspect;
 mod message;
 mod pick;
+mod plugins_by_scope;
 mod preemption;
 mod preparation;
 mod scores;

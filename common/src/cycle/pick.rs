@@ -1,28 +1,13 @@
 //! Finds the best node for a pod. [`best`] takes the kept answers for the pod's class (`index`), and runs the other plugins on
 //! top; [`by_scan`] and [`best_among`] run every plugin on every node given.
 
-use super::filter_set::{FilterSet, PreparedFilter, fits};
-use super::index::{ClassRanking, LocalScorers, ScoredNode, better, class_ranking};
+use super::filter_set::{FilterSet, fits};
+use super::index::{ClassRanking, ScoredNode, better, class_ranking};
+use super::plugins_by_scope::{PluginsByScope, prepare, split_by_scope};
 use crate::cluster::NodeId;
-use crate::framework::{CycleError, Normalise, Registry, Scope, Scorer, Status, WeightedScore};
+use crate::framework::{CycleError, Registry, Status};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
-
-/// The filters and scores of a registry by their scope for one pod.
-struct PluginsByScope<'c, 'r> {
-    /// Filters of `Scope::Cluster`.
-    cluster_filters: Vec<&'r PreparedFilter<'c>>,
-    /// Scores of `Scope::Node`.
-    local_scorers: LocalScorers<'c>,
-    /// Scores of `Scope::Cluster`, and those with a normalisation of their own.
-    cluster_scores: Vec<&'c WeightedScore>,
-    /// The numbers of all plugins of `Scope::Node`.
-    salts: Vec<u64>,
-    /// The nodes for which the kept answers of the pod's class do not hold. They are filtered and scored one by one.
-    exceptions: Vec<NodeId>,
-    /// true: a plugin named some of the exceptions, because of the owner of the pod.
-    has_own_exceptions: bool,
-}
 
 /// The best node; `None` if no node fits.
 pub(super) fn best<'c>(
@@ -130,62 +115,6 @@ fn pre_score(filter_set: &FilterSet<'_>, registry: &Registry, feasible: &[NodeId
         registry.record_plugin(plugin.name(), ExtensionPoint::PreScore, Status::Success, start);
     }
     registry.record_extension_point(ExtensionPoint::PreScore, Status::Success, all);
-}
-
-fn split_by_scope<'c, 'r>(
-    filter_set: &'r FilterSet<'c>,
-    registry: &'c Registry,
-) -> Result<PluginsByScope<'c, 'r>, CycleError> {
-    let (pod_context, world) = (filter_set.pod_context, filter_set.world);
-    let mut plugins = PluginsByScope {
-        cluster_filters: Vec::new(),
-        local_scorers: LocalScorers { plain: Vec::new(), by_highest: Vec::new() },
-        cluster_scores: Vec::new(),
-        salts: Vec::new(),
-        exceptions: world.nominated_nodes().filter(|id| !filter_set.nominated(*id).is_empty()).collect(),
-        has_own_exceptions: false,
-    };
-    let nominated_nodes = plugins.exceptions.len();
-    for filter in &filter_set.filters {
-        match filter.plugin.scope(pod_context, world) {
-            Scope::Node(salt) => {
-                plugins.salts.push(salt);
-                plugins.exceptions.extend(filter.plugin.exceptions(pod_context, world));
-            }
-            Scope::Cluster => plugins.cluster_filters.push(filter),
-        }
-    }
-    for entry in &registry.scores {
-        let Scope::Node(salt) = entry.plugin.scope(pod_context, world) else {
-            plugins.cluster_scores.push(entry);
-            continue;
-        };
-        plugins.salts.push(salt);
-        if let Some(scorer) = prepare(entry, filter_set, &[])? {
-            plugins.exceptions.extend(entry.plugin.exceptions(pod_context, world));
-            let weighted = (scorer, entry.weight);
-            match &weighted.0.normalise {
-                Normalise::NotNeeded => plugins.local_scorers.plain.push(weighted),
-                Normalise::ByHighest | Normalise::ByHighestReversed => {
-                    plugins.local_scorers.by_highest.push(weighted)
-                }
-                Normalise::Custom(_) => plugins.cluster_scores.push(entry),
-            }
-        }
-    }
-    plugins.has_own_exceptions = plugins.exceptions.len() > nominated_nodes;
-    plugins.exceptions.sort_unstable();
-    plugins.exceptions.dedup();
-    Ok(plugins)
-}
-
-fn prepare<'c>(
-    entry: &'c WeightedScore,
-    filter_set: &FilterSet<'c>,
-    feasible: &'c [NodeId],
-) -> Result<Option<Scorer<'c>>, CycleError> {
-    let prepared = entry.plugin.prepare(filter_set.pod_context, filter_set.world, feasible);
-    prepared.map_err(|source| CycleError::PreScore { plugin: entry.plugin.name(), source })
 }
 
 /// The best node when all plugins are of `Scope::Node`: the best of each group of the ranking, and the exceptions one by one.

@@ -17,6 +17,7 @@ mod events;
 mod resync;
 mod retention;
 mod stand_in;
+mod surplus;
 #[cfg(test)]
 mod tests;
 mod writes;

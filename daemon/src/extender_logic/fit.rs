@@ -1,10 +1,11 @@
 //! Whether a pod of kube-scheduler fits a node beside the reservations there.
 
+use common::api::extender::PRIORITY_MAX;
 use common::cluster::ledger::{Entry, ReservationState};
 use common::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use common::cycle;
 use common::framework::{Admission, Registry, Verdict};
-use common::model::{NodeName, ResourceName};
+use common::model::{NodeName, Pod, ResourceName};
 use std::sync::Arc;
 
 /// The reason on all other nodes when the pod may only have its reserved node.
@@ -95,4 +96,14 @@ fn insufficient(pod_context: &PodContext<'_>, ledger: &Ledger) -> Option<Resourc
         .map(|(resource, amount)| (amount > room.free(&resource), resource))
         .find(|(is_short, resource)| *is_short && is_kept(resource))
         .map(|(_, resource)| resource)
+}
+
+/// Nodes with a reservation that the pod may use get the highest score, all others 0.
+pub(super) fn prioritize(pod: &Pod, nodes: &[NodeName], world: &Snapshot<'_>) -> Vec<(NodeName, i64)> {
+    let pod_context = world.pod_context(pod);
+    let is_own = |name: &NodeName| {
+        let ledger = world.find(name).and_then(|id| world.ledger(id));
+        ledger.is_some_and(|ledger| ledger.room_for(&pod_context).own.is_some())
+    };
+    nodes.iter().map(|name| (name.clone(), if is_own(name) { PRIORITY_MAX } else { 0 })).collect()
 }

@@ -18,7 +18,7 @@ mod tests;
 pub use question::{Question, Reply};
 
 use crate::state::{Effect, Step};
-use common::api::extender::{ExtenderBindingArgs, PRIORITY_MAX, Victims};
+use common::api::extender::{ExtenderBindingArgs, Victims};
 use common::cluster::Snapshot;
 use common::framework::Registry;
 use common::model::ids::Text;
@@ -207,7 +207,7 @@ impl ExtenderLogic {
         let world = step.cluster.snapshot(step.now.wall);
         match question {
             Question::Filter { pod, nodes } => Reply::Filtered(self.filter(pod, nodes, &world)),
-            Question::Prioritize { pod, nodes } => Reply::Prioritized(prioritize(pod, nodes, &world)),
+            Question::Prioritize { pod, nodes } => Reply::Prioritized(fit::prioritize(pod, nodes, &world)),
             Question::Preempt { pod, candidates } => Reply::Preempted(self.preempt(pod, candidates, &world)),
             Question::Bind(_) => Reply::Unavailable("a binding is no question about nodes"),
         }
@@ -284,16 +284,6 @@ fn refuses_all(question: &Question, answer: &Reply) -> bool {
         }
         _ => false,
     }
-}
-
-/// Nodes with a reservation that the pod may use get the highest score, all others 0.
-fn prioritize(pod: &Pod, nodes: &[NodeName], world: &Snapshot<'_>) -> Vec<(NodeName, i64)> {
-    let pod_context = world.pod_context(pod);
-    let is_own = |name: &NodeName| {
-        let ledger = world.find(name).and_then(|id| world.ledger(id));
-        ledger.is_some_and(|ledger| ledger.room_for(&pod_context).own.is_some())
-    };
-    nodes.iter().map(|name| (name.clone(), if is_own(name) { PRIORITY_MAX } else { 0 })).collect()
 }
 
 fn reply(id: u64, reply: Reply, step: &mut Step<'_>) {

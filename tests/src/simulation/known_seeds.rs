@@ -11,7 +11,7 @@ pub struct KnownSeed {
 }
 
 /// All known seeds, the oldest first.
-pub const KNOWN_SEEDS: [KnownSeed; 26] = [
+pub const KNOWN_SEEDS: [KnownSeed; 27] = [
     known(
         "steps",
         210,
@@ -45,6 +45,7 @@ pub const KNOWN_SEEDS: [KnownSeed; 26] = [
         2891,
         "the Leases of one namespace look expired by the time of the answer about another one",
     ),
+    known("whole", 7595, "a reservation ends while the eviction of its pod is under way"),
     known("whole", 361, "the first Lease of a replica whose clock is wrong counts for nobody"),
 ];
 

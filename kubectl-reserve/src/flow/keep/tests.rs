@@ -178,5 +178,5 @@ fn a_newer_version_and_another_node_are_left_alone() {
     assert!(matches!(planned(&newer, &ours), Err(StopReason::Failed(_))));
     let none = BTreeMap::new();
     let seen = ObservedNode { uid: "other", version: "1", annotations: &none };
-    assert!(matches!(reserve_patch(&seen, "n", &ours), Err(StopReason::Failed(_))));
+    assert!(matches!(reserve_patch(&seen, "n", &ours, PLANNED.parse().unwrap()), Err(StopReason::Failed(_))));
 }
