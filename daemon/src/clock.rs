@@ -71,7 +71,6 @@ impl Clock {
         self.started.elapsed()
     }
 
-    /// The current time.
     pub fn now(&self) -> Now {
         let ReferenceTime { wall, at, .. } = *self.reference();
         let now = Instant::now();

@@ -17,21 +17,21 @@ use std::time::Duration;
 /// each minute, and a dead one is noticed after a minute and a half.
 const WATCH_WAIT_MAX: Duration = Duration::from_secs(180);
 
-/// The comparison that runs, if there is one.
 #[derive(Default)]
 pub(crate) struct Comparer {
     running: Option<RunningComparison>,
 }
 
 enum RunningComparison {
-    /// It waits for the list.
     Listing,
     /// It waits until the watches have brought as much as the list.
-    Listed { comparison: Box<Comparison>, since: Duration },
+    Listed {
+        comparison: Box<Comparison>,
+        since: Duration,
+    },
 }
 
 impl Comparer {
-    /// Begins a comparison, unless one is running.
     pub(crate) fn begin(&mut self, cause: ComparisonCause, is_leading: bool, step: &mut Step<'_>) {
         if cause == ComparisonCause::Period && !is_leading {
             return;
@@ -55,7 +55,6 @@ impl Comparer {
         step.effects.push(Effect::List);
     }
 
-    /// Takes the lists.
     pub(crate) fn listed(&mut self, listing: Result<Box<Listing>, String>, step: &mut Step<'_>) {
         match listing {
             Ok(listing) => {

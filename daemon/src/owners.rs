@@ -29,13 +29,11 @@ const READ_AGAIN: Duration = Duration::from_secs(300);
 /// How many reported owners are remembered; beyond that all are forgotten and may be reported once more.
 const REPORTED_MAX: usize = 10_000;
 
-/// The reads of owners.
 #[derive(Default)]
 pub(crate) struct OwnerReads {
     /// The owners to read, each with the pod that names it if it was never read.
     waiting: VecDeque<(ForeignClaim, Option<PodKey>)>,
     reading: BTreeMap<ForeignClaim, Option<PodKey>>,
-    /// When the next read may begin.
     next: Duration,
     /// When everything is read again; `None` before the first check of all pods.
     again: Option<Duration>,
@@ -85,7 +83,6 @@ impl OwnerReads {
         }
     }
 
-    /// Starts the reads that are due.
     pub(crate) fn act(&mut self, step: &mut Step<'_>) {
         let now = step.now.elapsed;
         match self.again {
@@ -116,7 +113,6 @@ impl OwnerReads {
         if is_due { Some(self.next) } else { again }
     }
 
-    /// Queues the pod's owner, if it has to be read.
     fn read_owner_of(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let claim = step.cluster.pod(key).and_then(|pod| step.cluster.owner_to_read(pod));
         if let Some(claim) = claim {

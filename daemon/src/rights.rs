@@ -10,7 +10,6 @@ pub use review::log_missing;
 use common::model::CatalogKind;
 use common::model::owner::OwnerKind;
 
-/// A right, as in a rule of a Role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Right {
     /// The API group, empty for the core group.
@@ -19,7 +18,6 @@ pub struct Right {
     pub resource: &'static str,
     /// The verbs, as in a Role.
     pub verbs: &'static [&'static str],
-    /// In which namespaces, and by which role.
     pub scope: RightScope,
     /// The module of the daemon that uses it.
     pub user: &'static str,
@@ -27,12 +25,10 @@ pub struct Right {
     pub purpose: &'static str,
 }
 
-/// Where a right is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RightScope {
     /// In every namespace, and for objects without a namespace.
     Cluster,
-    /// In the daemon's own namespace.
     OwnNamespace,
     /// In `kube-system`, by a role that every cluster has.
     KubeSystem,
@@ -40,10 +36,8 @@ pub enum RightScope {
     Aggregated,
 }
 
-/// The verbs that a watch needs.
 const LIST_AND_WATCH: &[&str] = &["list", "watch"];
 
-/// All rights that the daemon needs.
 pub fn rights() -> Vec<Right> {
     let list_and_watch = |group, resource, purpose| right(group, resource, LIST_AND_WATCH, "watch", purpose);
     let owners = OwnerKind::ALL

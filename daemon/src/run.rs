@@ -104,7 +104,6 @@ pub async fn run(
     Ok(())
 }
 
-/// Logs what the daemon was started with.
 fn log_configuration(config: &Config) {
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     config.remarks.iter().for_each(|remark| tracing::debug!("{remark}"));

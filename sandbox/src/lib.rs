@@ -30,7 +30,6 @@ use tokio::time::Instant;
 /// The controllers run at least this often, because PodDisruptionBudgets forget evictions after some time.
 const REST_MAX: Duration = Duration::from_secs(60);
 
-/// The settings of a sandbox.
 #[derive(Clone)]
 pub struct Config {
     /// Returns the current time.

@@ -4,7 +4,6 @@ use crate::refusal::{Answer, Refusal};
 use http::StatusCode;
 use serde_json::{Map, Value};
 
-/// The type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patch {
     Json,
@@ -23,7 +22,6 @@ impl Patch {
         }
     }
 
-    /// The object after the patch.
     pub(crate) fn apply(self, mut object: Value, patch: &Value) -> Answer<Value> {
         match self {
             Self::Json => json_patch(&mut object, patch)?,

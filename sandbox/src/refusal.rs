@@ -40,7 +40,6 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).with_resource(resource, name)
     }
 
-    /// Nothing is served at this path.
     pub(crate) fn no_such_path() -> Self {
         let message = "the server could not find the requested resource";
         Self { details: json!({}), ..Self::new(StatusCode::NOT_FOUND, "NotFound", message) }
@@ -112,7 +111,6 @@ impl Refusal {
         self.with_details(name, resource.plural, resource.group)
     }
 
-    /// Adds name, kind and group to the details.
     pub(crate) fn with_details(mut self, name: &str, kind: &str, group: &str) -> Self {
         self.details["name"] = name.into();
         self.details["group"] = group.into();
@@ -120,7 +118,6 @@ impl Refusal {
         self
     }
 
-    /// Adds a cause.
     pub(crate) fn with_cause(mut self, cause: Value) -> Self {
         let mut causes = self.details["causes"].as_array().cloned().unwrap_or_default();
         causes.push(cause);
@@ -128,7 +125,6 @@ impl Refusal {
         self
     }
 
-    /// As a `Status`.
     pub(crate) fn to_json(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",

@@ -29,14 +29,11 @@ pub(crate) enum Feature {
 
 use Feature::{Generation, ReturnDeletedObject, Scale, Status, UnconditionalUpdate};
 
-/// One kind of object.
 #[derive(Debug)]
 pub(crate) struct Resource {
     /// The API group, empty for the core group.
     pub(crate) group: &'static str,
-    /// The plural name in URLs.
     pub(crate) plural: &'static str,
-    /// The value of `kind`.
     pub(crate) kind: &'static str,
     pub(crate) is_namespaced: bool,
     pub(crate) short: &'static [&'static str],
@@ -46,7 +43,6 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// Whether the kind has the property.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
     }
@@ -134,7 +130,6 @@ pub(crate) static RESOURCES: LazyLock<Vec<Resource>> = LazyLock::new(|| {
     ]
 });
 
-/// Finds a kind by its group and plural.
 pub(crate) fn find(group: &str, plural: &str) -> Option<&'static Resource> {
     RESOURCES.iter().find(|one| one.group == group && one.plural == plural)
 }

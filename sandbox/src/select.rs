@@ -5,7 +5,6 @@ use crate::resources::Resource;
 use crate::value::{list, namespace, text};
 use serde_json::Value;
 
-/// Selects objects of a kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selector {
     /// Empty for all namespaces.
@@ -48,7 +47,6 @@ fn fields(resource: &Resource) -> &'static str {
 }
 
 impl Selector {
-    /// The selector of a query.
     pub(crate) fn parse(resource: &Resource, labels: &str, fields: &str) -> Answer<Self> {
         let nonsense = |text: &str| Refusal::bad_request(format!("unable to parse the selector {text:?}"));
         let mut selector =
@@ -96,7 +94,6 @@ impl Selector {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether the selector selects the object.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         (self.namespace.is_empty() || self.namespace == namespace(object))
             && self.matches_labels(&object["metadata"]["labels"])
@@ -106,7 +103,6 @@ impl Selector {
                 .all(|(field, is_equal, value)| (field_of(object, field) == *value) == *is_equal)
     }
 
-    /// Whether the label requirements match.
     pub(crate) fn matches_labels(&self, labels: &Value) -> bool {
         self.labels.iter().all(|requirement| {
             let found = labels.get(&requirement.key).and_then(Value::as_str);

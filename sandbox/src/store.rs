@@ -23,7 +23,6 @@ impl Key {
         Self { resource, namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
-    /// The key of an object.
     pub(crate) fn of(resource: &'static Resource, object: &Value) -> Self {
         Self::new(resource, value::namespace(object), value::name(object))
     }
@@ -39,10 +38,8 @@ impl Key {
 
 type Path = (&'static str, String);
 
-/// A change of one object.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The revision of the change.
     pub revision: u64,
     path: Path,
     /// The object before; `None` if it was created.
@@ -123,7 +120,6 @@ impl Store {
         object
     }
 
-    /// Removes an object.
     pub(crate) fn remove(&mut self, key: &Key) {
         if let Some(before) = self.objects.remove(&key.path()) {
             self.revision += 1;
@@ -142,7 +138,6 @@ impl Store {
         self.all.send_replace(self.revision);
     }
 
-    /// All changes after a revision that are still in the log.
     pub(crate) fn changes_after(&self, revision: u64) -> Vec<Change> {
         let from = self.log.partition_point(|change| change.revision <= revision);
         self.log.range(from..).cloned().collect()
@@ -161,14 +156,12 @@ impl Store {
         self.forgotten = self.revision;
     }
 
-    /// A receiver for changes of a kind.
     pub(crate) fn listen(&mut self, resource: &Resource) -> watch::Receiver<u64> {
         let (listener, changes) = watch::channel(self.revision);
         self.listeners.entry(resource.plural).or_default().push(listener);
         changes
     }
 
-    /// A receiver for all changes.
     pub(crate) fn listen_to_all(&self) -> watch::Receiver<u64> {
         self.all.subscribe()
     }

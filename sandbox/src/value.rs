@@ -3,27 +3,22 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The text at a JSON pointer.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }
 
-/// The number at a JSON pointer.
 pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
     value.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// The list at a JSON pointer.
 pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether the value at a JSON pointer is `true`.
 pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The name of an object.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, "/metadata/name")
 }
@@ -33,17 +28,14 @@ pub(crate) fn namespace(object: &Value) -> &str {
     text(object, "/metadata/namespace")
 }
 
-/// The UID of an object.
 pub(crate) fn uid(object: &Value) -> &str {
     text(object, "/metadata/uid")
 }
 
-/// Whether the object is being deleted.
 pub(crate) fn is_deleting(object: &Value) -> bool {
     object.pointer("/metadata/deletionTimestamp").is_some()
 }
 
-/// The time at a JSON pointer.
 pub(crate) fn time(value: &Value, pointer: &str) -> Option<Timestamp> {
     text(value, pointer).parse().ok()
 }
@@ -53,7 +45,6 @@ pub(crate) fn second(time: Timestamp) -> Value {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into()
 }
 
-/// The status of a condition.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> &'a str {
     let conditions = list(object, "/status/conditions").iter();
     conditions.filter(|one| text(one, "/type") == kind).map(|one| text(one, "/status")).next().unwrap_or("")
@@ -72,12 +63,10 @@ pub(crate) fn set_condition(status: &mut Value, mut wanted: Value, now: Timestam
     status["conditions"] = conditions.into();
 }
 
-/// The entry of `ownerReferences` that controls the object.
 pub(crate) fn controller(object: &Value) -> Option<&Value> {
     list(object, "/metadata/ownerReferences").iter().find(|owner| is_true(owner, "/controller"))
 }
 
-/// Whether `owner` controls the object.
 pub(crate) fn is_controlled_by(object: &Value, owner: &Value) -> bool {
     controller(object).is_some_and(|one| text(one, "/uid") == uid(owner))
 }

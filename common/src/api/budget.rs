@@ -38,7 +38,6 @@ struct StatusWire<'a> {
     disrupted_pods: Option<BTreeMap<Cow<'a, str>, IgnoredAny>>,
 }
 
-/// Decodes a PodDisruptionBudget.
 pub fn budget(json: &str) -> Result<DisruptionBudget, DecodeError> {
     let Wire { metadata, spec, status } = decode(KIND, json)?;
     let status = status.unwrap_or_default();

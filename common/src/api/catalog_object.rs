@@ -3,7 +3,6 @@
 use super::{DecodeError, budget, namespace, quota, service, storage};
 use crate::model::catalog_object::{CatalogKind, CatalogObject};
 
-/// Decodes an object of `kind`.
 pub fn catalog_object(kind: CatalogKind, json: &str) -> Result<CatalogObject, DecodeError> {
     match kind {
         CatalogKind::Namespace => namespace::namespace(json).map(CatalogObject::from),

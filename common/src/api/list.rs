@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One page of a list.
 pub struct Page<'a> {
     /// The `resourceVersion` of the list, from which a watch can start.
     pub resource_version: Cow<'a, str>,
@@ -20,7 +19,6 @@ pub struct Page<'a> {
     pub items: Vec<&'a str>,
 }
 
-/// One line of a watch.
 pub enum WatchLine<'a> {
     /// An object was added or changed; its JSON.
     Applied(&'a str),
@@ -32,7 +30,6 @@ pub enum WatchLine<'a> {
     Failed {
         /// The HTTP status code; 410 if the version is too old.
         code: u16,
-        /// The message of the server.
         message: Cow<'a, str>,
     },
 }
@@ -76,7 +73,6 @@ struct StatusWire<'a> {
     message: Cow<'a, str>,
 }
 
-/// Reads one page of a list.
 pub fn page(json: &str) -> Result<Page<'_>, DecodeError> {
     let wire: PageWire<'_> = decode("List", json)?;
     Ok(Page {
@@ -86,7 +82,6 @@ pub fn page(json: &str) -> Result<Page<'_>, DecodeError> {
     })
 }
 
-/// Reads one line of a watch.
 pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
     let line: LineWire<'_> = decode("WatchEvent", json)?;
     let object = line.object.get();
@@ -104,7 +99,6 @@ pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
     })
 }
 
-/// The `resourceVersion` of one object.
 pub fn version(json: &str) -> Result<String, DecodeError> {
     Ok(decode::<VersionedWire<'_>>("object", json)?.metadata.resource_version.into_owned())
 }

@@ -63,7 +63,6 @@ pub(super) struct OwnerReference<'a> {
     controller: Option<bool>,
 }
 
-/// Decodes one object of `kind`.
 pub(super) fn decode<'a, T: Deserialize<'a>>(kind: &'static str, json: &'a str) -> Result<T, DecodeError> {
     serde_json::from_str(json).map_err(|source| DecodeError { kind, source })
 }
@@ -91,7 +90,6 @@ impl<T> Default for NullableList<T> {
 }
 
 impl NullableList<Str<'_>> {
-    /// The items as owned texts.
     pub(super) fn texts(&self) -> Box<[Text]> {
         self.0.iter().map(|text| Text::from(&*text.0)).collect()
     }
@@ -118,19 +116,16 @@ impl Meta<'_> {
         self.labels.as_ref().map(Pairs::labels).unwrap_or_default()
     }
 
-    /// The value of the annotation called `name`.
     pub(super) fn annotation(&self, name: &str) -> Option<Text> {
         let pairs = &self.annotations.as_ref()?.0;
         pairs.iter().find(|(key, _)| key == name).map(|(_, value)| Text::from(&**value))
     }
 
-    /// The `reserve/keep` annotation.
     pub(super) fn keep(&self) -> Option<Keep> {
         let pairs = &self.annotations.as_ref()?.0;
         pairs.iter().find(|(key, _)| key == super::names::KEEP).and_then(|(_, value)| Keep::read(value))
     }
 
-    /// Whether there is an annotation called `name`.
     pub(super) fn has_annotation(&self, name: &str) -> bool {
         self.annotations.as_ref().is_some_and(|pairs| pairs.0.iter().any(|(key, _)| key == name))
     }
@@ -151,7 +146,6 @@ impl Meta<'_> {
 }
 
 impl Pairs<'_> {
-    /// The pairs as labels.
     pub(super) fn labels(&self) -> Labels {
         Labels::new(self.0.iter().map(|(key, value)| (&**key, &**value)))
     }

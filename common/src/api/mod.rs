@@ -29,7 +29,6 @@ pub mod workload;
 #[derive(Debug, thiserror::Error)]
 #[error("decode {kind}")]
 pub struct DecodeError {
-    /// The kind of object that was expected.
     pub kind: &'static str,
     /// What is wrong, with line and column.
     #[source]

@@ -6,10 +6,8 @@ pub const NODE_PREFIX: &str = "reserve.";
 /// Reserved cpu: `reserve.cpu/<owner-uid>[.<seat>]`.
 pub const CPU: &str = "reserve.cpu";
 
-/// Reserved memory.
 pub const MEMORY: &str = "reserve.memory";
 
-/// Reserved ephemeral storage.
 pub const EPHEMERAL_STORAGE: &str = "reserve.ephemeral-storage";
 
 /// The record of a reservation, as JSON.

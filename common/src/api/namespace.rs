@@ -11,7 +11,6 @@ struct NamespaceWire<'a> {
     metadata: Meta<'a>,
 }
 
-/// Decodes a Namespace.
 pub fn namespace(json: &str) -> Result<Namespace, DecodeError> {
     let NamespaceWire { metadata } = decode("Namespace", json)?;
     Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels(), keep: metadata.keep() })

@@ -29,7 +29,6 @@ struct SpecWire<'a> {
     scope_selector: Option<IgnoredAny>,
 }
 
-/// Decodes a ResourceQuota.
 pub fn quota(json: &str) -> Result<ResourceQuota, DecodeError> {
     let Wire { metadata, spec } = decode(KIND, json)?;
     let spec = spec.unwrap_or_default();

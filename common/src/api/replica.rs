@@ -60,12 +60,10 @@ impl Default for DaemonNamespaces {
 }
 
 impl DaemonNamespaces {
-    /// Only `namespace`.
     pub fn only(namespace: &str) -> Self {
         Self(vec![namespace.into()])
     }
 
-    /// These namespaces and `namespace`.
     #[must_use]
     pub fn and(mut self, namespace: &str) -> Self {
         if !self.includes(namespace) {
@@ -74,7 +72,6 @@ impl DaemonNamespaces {
         self
     }
 
-    /// Whether `namespace` is one of these namespaces.
     pub fn includes(&self, namespace: &str) -> bool {
         self.0.iter().any(|own| **own == *namespace)
     }
@@ -167,7 +164,6 @@ pub fn lease(replica: &Replica) -> Value {
     })
 }
 
-/// The name of the Lease of the replica called `replica`.
 pub fn lease_name(replica: &str) -> String {
     format!("{}{replica}", names::REPLICA_PREFIX)
 }

@@ -7,7 +7,6 @@ use crate::model::requirement::{Operator, Requirement};
 use crate::model::selector::Selector;
 use serde::Deserialize;
 
-/// A `LabelSelector`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SelectorWire<'a> {
@@ -17,7 +16,6 @@ pub(super) struct SelectorWire<'a> {
     match_expressions: NullableList<RequirementWire<'a>>,
 }
 
-/// A `NodeSelector`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeSelectorWire<'a> {
@@ -25,7 +23,6 @@ pub(super) struct NodeSelectorWire<'a> {
     node_selector_terms: NullableList<NodeTermWire<'a>>,
 }
 
-/// A `NodeSelectorTerm`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeTermWire<'a> {
@@ -97,7 +94,6 @@ impl RequirementWire<'_> {
     }
 }
 
-/// A selector that may be missing.
 pub(super) fn optional(wire: Option<&SelectorWire<'_>>) -> Result<Option<Selector>, String> {
     wire.map(SelectorWire::selector).transpose()
 }

@@ -20,7 +20,6 @@ struct SpecWire<'a> {
     selector: Option<Pairs<'a>>,
 }
 
-/// Decodes a Service.
 pub fn service(json: &str) -> Result<Service, DecodeError> {
     let ServiceWire { metadata, spec } = decode("Service", json)?;
     let selector = spec.unwrap_or_default().selector.unwrap_or_default().labels();

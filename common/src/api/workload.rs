@@ -24,7 +24,6 @@ struct WorkloadWire<'a, S> {
 #[derive(Deserialize)]
 struct AnySpec {}
 
-/// The spec of a Deployment.
 #[derive(Deserialize)]
 struct NumberSpec {
     #[serde(default)]

@@ -75,7 +75,6 @@ pub struct Cluster {
     /// Waiting pods by the node that they are nominated to.
     nominated: BTreeMap<NodeName, Vec<Arc<Pod>>>,
     nominations: Nominations,
-    /// The nodes with reservations.
     reserved: BTreeSet<NodeId>,
     reservation_index: ReservationIndex,
     active_pods: ActivePodCounts,
@@ -161,7 +160,6 @@ impl Cluster {
         }
     }
 
-    /// The pod under `key`.
     pub fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.pods.get(key)
     }
@@ -207,7 +205,6 @@ impl Cluster {
         }
     }
 
-    /// Counts a pod on its node.
     fn count(&mut self, pod: Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };
         match self.nodes.id(name) {

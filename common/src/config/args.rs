@@ -31,9 +31,7 @@ pub(crate) trait PluginArgs: Sized {
 /// How many nodes preemption tries: at least both minimums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultPreemptionArgs {
-    /// The minimum as a percentage of the nodes.
     pub min_candidate_nodes_percentage: i32,
-    /// The minimum as a number of nodes.
     pub min_candidate_nodes_absolute: i32,
 }
 
@@ -43,12 +41,10 @@ impl Default for DefaultPreemptionArgs {
     }
 }
 
-/// Timeouts of DynamicResources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicResourcesArgs {
     /// The timeout of the filter for one node; zero: no limit.
     pub filter_timeout: SignedDuration,
-    /// The timeout of the step before the binding.
     pub binding_timeout: SignedDuration,
 }
 
@@ -61,7 +57,6 @@ impl Default for DynamicResourcesArgs {
     }
 }
 
-/// How affinity between pods is scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterPodAffinityArgs {
     /// The weight of a required affinity term of another pod.
@@ -94,24 +89,18 @@ pub struct AddedAffinity {
 /// A node selector term: all requirements must hold; a term without requirements matches no node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeTerm {
-    /// Requirements about the labels of the node.
     pub match_expressions: Vec<NodeRequirement>,
-    /// Requirements about the fields of the node.
     pub match_fields: Vec<NodeRequirement>,
 }
 
-/// One requirement of a node selector term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRequirement {
-    /// The label or field.
     pub key: String,
     /// One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`.
     pub operator: String,
-    /// The values that the operator compares with.
     pub values: Vec<String>,
 }
 
-/// The resources whose balance is scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BalancedAllocationArgs {
     /// Each resource once, with weight 1.
@@ -124,10 +113,8 @@ impl Default for BalancedAllocationArgs {
     }
 }
 
-/// A resource and its weight in a score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceWeight {
-    /// The resource's name.
     pub name: String,
     /// From 1 to 100.
     pub weight: i64,
@@ -145,9 +132,7 @@ pub struct NodeResourcesFitArgs {
     pub ignored_resources: Vec<String>,
     /// Groups of extended resources that the filter ignores: the part before the slash.
     pub ignored_resource_groups: Vec<String>,
-    /// How nodes are scored.
     pub strategy: ScoringStrategy,
-    /// The resources that are scored.
     pub resources: Vec<ResourceWeight>,
 }
 
@@ -188,11 +173,9 @@ pub enum PodTopologySpreadArgs {
     /// The defaults of kube-scheduler: over hosts and zones.
     #[default]
     System,
-    /// These constraints.
     List(Vec<SpreadConstraint>),
 }
 
-/// A default topology spread constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadConstraint {
     /// How many more pods one domain may have than another.
@@ -201,7 +184,6 @@ pub struct SpreadConstraint {
     pub topology_key: String,
     /// Whether a node that violates the constraint is rejected; if not, it only gets a low score.
     pub do_not_schedule: bool,
-    /// The minimum number of domains.
     pub min_domains: Option<i32>,
     /// Whether nodes that the pod may not use count; `None`: the pod API's default.
     pub node_affinity_policy: Option<String>,
@@ -211,10 +193,8 @@ pub struct SpreadConstraint {
     pub match_label_keys: Vec<String>,
 }
 
-/// How volumes are bound and scored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeBindingArgs {
-    /// The timeout of a volume binding.
     pub bind_timeout_seconds: i64,
     /// The function from the utilization of a volume to a score.
     pub shape: Vec<ShapePoint>,

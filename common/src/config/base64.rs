@@ -2,7 +2,6 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes that `text` stands for.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let symbols: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
     let mut bytes = Vec::with_capacity(symbols.len() / 4 * 3);
@@ -22,7 +21,6 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The text that stands for `bytes`.
 #[cfg(test)]
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::new();

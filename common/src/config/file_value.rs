@@ -12,14 +12,12 @@ use crate::model::excerpt::excerpt;
 
 const KEY_LEN_MAX: usize = 60;
 
-/// A value of the file and its path.
 #[derive(Clone, Debug)]
 pub(crate) struct FileValue<'a> {
     pub(super) path: String,
     pub(super) value: &'a Value,
 }
 
-/// A map of the file and its path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileMap<'a> {
     pub(super) path: String,

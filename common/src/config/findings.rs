@@ -33,10 +33,8 @@ impl fmt::Display for Finding {
 /// Why a file cannot be used: all its errors, so that they can be corrected at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file, as the caller named it.
     pub file: String,
     pub errors: Vec<Finding>,
-    /// How many more errors there were.
     pub left_off: usize,
     /// A file that loads and has the same meaning, if the file is of a kind that is no longer read.
     pub replacement: Option<String>,
@@ -93,7 +91,6 @@ impl Findings {
         !self.errors.is_empty()
     }
 
-    /// The warnings, or the error if there is any.
     pub(super) fn finish(self, file: &str, replacement: Option<String>) -> Result<Vec<Finding>, ConfigError> {
         if self.errors.is_empty() {
             return Ok(self.warnings);

@@ -87,10 +87,8 @@ use version::Version;
 /// Fields of old versions; the addresses are flags now.
 const OLD_FIELDS: [&str; 2] = ["healthzBindAddress", "metricsBindAddress"];
 
-/// A valid configuration and its warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedConfiguration {
-    /// The configuration with all defaults.
     pub configuration: Configuration,
     /// Fields that were read differently than written, or that have less effect than they seem to.
     pub warnings: Vec<Finding>,

@@ -17,7 +17,6 @@ pub struct NodeLabelArgs {
 pub struct PodLimitArgs {
     /// The limit of namespaces that are not in `namespaces`; `None`: no limit.
     pub max_pods: Option<i64>,
-    /// The limits of single namespaces.
     pub namespaces: BTreeMap<String, i64>,
 }
 
@@ -39,10 +38,8 @@ pub struct LabelGateArgs {
     pub node_label: Option<LabelPattern>,
 }
 
-/// Arguments of RandomScore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RandomScoreArgs {
-    /// The seed of the random scores.
     pub seed: i64,
 }
 
@@ -62,7 +59,6 @@ impl Default for BuildImageLocalityArgs {
 /// One requirement about labels in the syntax of `kubectl -l`: `key`, `!key`, `key=value`, `key!=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelPattern {
-    /// The key of the label.
     pub key: String,
     /// The value of the label; `None` for any.
     pub value: Option<String>,
@@ -71,7 +67,6 @@ pub struct LabelPattern {
 }
 
 impl LabelPattern {
-    /// Whether these labels match.
     pub fn matches(&self, labels: &Labels) -> bool {
         let has = match &self.value {
             Some(value) => labels.get(&self.key) == Some(value),

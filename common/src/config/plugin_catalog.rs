@@ -9,9 +9,7 @@ use crate::model::ExtensionPoint;
 /// What the loader of a configuration knows of a plugin.
 #[derive(Clone, Debug)]
 pub struct PluginDeclaration {
-    /// The name in a file.
     pub name: String,
-    /// The extension points that the plugin has.
     pub points: Vec<ExtensionPoint>,
     /// Whether the plugin is one of kube-scheduler's.
     pub is_upstream: bool,
@@ -20,14 +18,11 @@ pub struct PluginDeclaration {
     pub(crate) args: ArgsFormat,
 }
 
-/// How the arguments of a plugin are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArgsFormat {
-    /// The plugin takes no arguments.
     None,
     /// The loader checks them.
     Typed {
-        /// The known fields.
         fields: &'static [&'static str],
         /// Checks the arguments and fills in the defaults.
         read: fn(&FileMap<'_>, &mut Findings) -> RawArgs,
@@ -37,7 +32,6 @@ pub(crate) enum ArgsFormat {
 }
 
 impl ArgsFormat {
-    /// The format of arguments of the type `A`.
     pub(crate) fn typed<A: PluginArgs>() -> Self {
         Self::Typed { fields: A::FIELDS, read: |object, found| A::read(object, found).to_value() }
     }
@@ -46,7 +40,6 @@ impl ArgsFormat {
 /// The plugin that enforces reservations.
 pub(super) const RESERVATION: &str = "Reservation";
 
-/// The plugins that a file may name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PluginCatalog<'a> {
     plugins: &'a [PluginDeclaration],

@@ -15,7 +15,6 @@ use super::value::{PluginConfig, Profile};
 use super::version::Version;
 use crate::model::ExtensionPoint;
 
-/// The effective profile.
 pub(super) fn build(
     mut raw_profile: RawProfile<'_>,
     version: Version,

@@ -7,7 +7,6 @@ use super::findings::{Findings, quoted};
 use super::value::{ClientConnection, LeaderElection};
 use super::version::Version;
 
-/// The fields of a file.
 pub(super) const FIELDS: [&str; 13] = [
     "apiVersion",
     "kind",

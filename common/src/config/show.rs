@@ -49,7 +49,6 @@ impl Configuration {
     }
 }
 
-/// A tree as YAML.
 pub(super) fn yaml(value: &Value) -> String {
     // JSON is valid YAML, so it is the fallback.
     serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string())

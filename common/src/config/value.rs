@@ -19,9 +19,7 @@ pub struct Configuration {
     pub percentage_of_nodes_to_score: i32,
     /// The seconds that a pod waits after its first failure.
     pub pod_initial_backoff_seconds: i64,
-    /// The seconds that a pod waits at most.
     pub pod_max_backoff_seconds: i64,
-    /// How replicas elect a leader.
     pub leader_election: LeaderElection,
     /// How the API server is reached.
     pub client_connection: ClientConnection,
@@ -38,7 +36,6 @@ pub struct Configuration {
 /// The plugins and arguments for the pods of one scheduler name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The `spec.schedulerName` of the pods.
     pub scheduler_name: String,
     /// Overrides the value of the configuration.
     pub percentage_of_nodes_to_score: Option<i32>,
@@ -48,10 +45,8 @@ pub struct Profile {
     pub plugin_configs: Vec<PluginConfig>,
 }
 
-/// The arguments of a plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PluginConfig {
-    /// The name of the plugin.
     pub name: String,
     /// The arguments as a file has them, with all defaults.
     pub args: RawArgs,
@@ -59,17 +54,14 @@ pub struct PluginConfig {
     pub is_always_shown: bool,
 }
 
-/// A plugin at an extension point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnabledPlugin {
-    /// The name of the plugin.
     pub name: String,
     /// The factor for its score; 0 at extension points without scores.
     pub weight: i32,
 }
 
 impl Profile {
-    /// The plugins at `point`, in order.
     pub fn at(&self, point: ExtensionPoint) -> &[EnabledPlugin] {
         self.plugins.get(&point).map_or(&[], Vec::as_slice)
     }
@@ -80,7 +72,6 @@ impl Profile {
         self.plugin_configs.iter().find(|config| config.name == name).map_or(NONE, |config| &config.args)
     }
 
-    /// The profile without the plugin `name`.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.plugins.values_mut().for_each(|enabled| enabled.retain(|plugin| plugin.name != name));
@@ -93,10 +84,8 @@ impl Profile {
     }
 }
 
-/// How replicas elect a leader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
-    /// Whether they elect one.
     pub leader_elect: bool,
     /// How long other replicas wait after the last renewal of the leader.
     pub lease_duration: SignedDuration,
@@ -119,7 +108,6 @@ pub struct ClientConnection {
     pub kubeconfig: String,
     /// The Accept header; empty for the default of the client.
     pub accept_content_types: String,
-    /// The Content-Type of requests.
     pub content_type: String,
     /// The maximum number of requests per second.
     pub qps: f32,
@@ -132,19 +120,13 @@ pub struct ClientConnection {
 pub struct Extender {
     /// The URL to which each verb is appended.
     pub url_prefix: String,
-    /// The verb of the filter call.
     pub filter_verb: String,
-    /// The verb of the preemption call.
     pub preempt_verb: String,
-    /// The verb of the score call.
     pub prioritize_verb: String,
-    /// The factor for its scores.
     pub weight: i64,
-    /// The verb of the binding call.
     pub bind_verb: String,
     /// Whether calls use TLS.
     pub enable_https: bool,
-    /// The settings of TLS.
     pub tls: Option<ExtenderTls>,
     /// How long a call may take.
     pub http_timeout: SignedDuration,
@@ -152,16 +134,12 @@ pub struct Extender {
     pub node_cache_capable: bool,
     /// The extender is called only for pods that request one of these; empty: for all pods.
     pub managed_resources: Vec<ManagedResource>,
-    /// Whether failures of the extender are ignored.
     pub ignorable: bool,
 }
 
-/// A resource that an extender manages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedResource {
-    /// The name of the resource.
     pub name: String,
-    /// Whether the scheduler itself ignores the resource.
     pub ignored_by_scheduler: bool,
 }
 
@@ -191,7 +169,6 @@ pub struct ExtenderTls {
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Wraps `bytes`.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }

@@ -12,7 +12,6 @@ const GROUP: &str = "kubescheduler.config.k8s.io";
 pub(super) const KIND: &str = "KubeSchedulerConfiguration";
 pub(super) const API_VERSION: &str = "kubescheduler.config.k8s.io/v1";
 
-/// A version that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     V1,
@@ -28,7 +27,6 @@ impl Version {
         ("v1beta1", Version::Beta(1)),
     ];
 
-    /// The version that an `apiVersion` names.
     pub(super) fn parse(api_version: &str) -> Option<Self> {
         let (group, version) = api_version.split_once('/')?;
         let known = Self::ALL.iter().find(|(name, _)| *name == version)?;

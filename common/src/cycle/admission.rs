@@ -7,12 +7,10 @@ use crate::model::ExtensionPoint;
 use crate::model::ids::NodeName;
 use std::collections::BTreeSet;
 
-/// The nodes that the filters are run on.
 pub(super) enum EligibleNodes {
     All,
     /// Only nodes with these names; the plugins that restrict them.
     Only(BTreeSet<NodeName>, Vec<&'static str>),
-    /// No node is eligible, for these reasons.
     NoNode(Vec<Rejection>),
 }
 

@@ -22,9 +22,7 @@ pub enum BindingDecision {
     Denied(Box<NoFit>),
     /// These Permit plugins let the pod wait, each at most this long. What Reserve chose for the pod stays chosen.
     Waits(Vec<(&'static str, Duration)>),
-    /// A PreBind plugin failed.
     PreBindFailed(Box<NoFit>),
-    /// No Bind plugin accepts the pod.
     NoBindPlugin,
 }
 

@@ -11,18 +11,14 @@ use jiff::Timestamp;
 pub enum Decision {
     /// The pod goes to a node.
     Place {
-        /// The name of the node.
         node: NodeName,
         /// What the pod takes there besides room.
         claims: Claims,
     },
-    /// No node fits the pod.
     NoFit(Box<NoFit>),
-    /// The pod waits for the node that is reserved for it.
     WaitForNode(Box<NodeWait>),
     /// The pod may not be scheduled, whatever the nodes.
     Refused(Refusal),
-    /// A plugin failed with this error.
     Failed(CycleError),
 }
 
@@ -35,10 +31,8 @@ pub struct NoFit {
     pub post_filter: PostFilterResult,
 }
 
-/// The reserved node that a pod waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeWait {
-    /// The name of the node.
     pub node: NodeName,
     /// Why the pod does not fit the node yet.
     pub rejections: Rejections,
@@ -55,7 +49,6 @@ pub enum Refusal {
     Gated(Vec<Rejection>),
     /// The pod uses features that this scheduler does not support.
     Unsupported {
-        /// The unsupported features of the pod.
         features: Vec<Feature>,
         /// The number of nodes in the cluster, for the message.
         nodes: usize,

@@ -166,7 +166,6 @@ fn run(filter: &PreparedFilter<'_>, id: NodeId) -> Result<Rejections, CycleError
     }
 }
 
-/// Whether the filter accepts the node.
 pub(super) fn fits(filter: &PreparedFilter<'_>, id: NodeId) -> Result<bool, CycleError> {
     match (filter.run)(id) {
         Verdict::Fits => Ok(true),

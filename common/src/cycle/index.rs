@@ -17,7 +17,6 @@ use std::sync::Arc;
 /// The score of a node that does not fit; no plugin returns this score.
 const REJECTED: i64 = i64::MIN;
 
-/// The key of a class of pods.
 #[derive(PartialEq, Eq, Hash)]
 struct Class {
     registry: RegistryId,
@@ -36,12 +35,10 @@ pub(super) struct ScoredNode {
     pub(super) id: NodeId,
 }
 
-/// The kept answers for one class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassRanking {
     /// For each node the sum of the scores that need no normalisation; [`REJECTED`] if the node does not fit.
     scores: Vec<i64>,
-    /// The group of each feasible node.
     group: Vec<u8>,
     groups: Vec<Group>,
     /// true: there were more groups than a `u8` can number, and the ranking cannot be used.
@@ -55,7 +52,6 @@ pub(super) struct ClassRanking {
 struct Group {
     raw: Vec<i64>,
     feasible: usize,
-    /// The best node of each block.
     best: Vec<Option<ScoredNode>>,
 }
 
@@ -117,7 +113,6 @@ impl ClassRanking {
         dirty.into_iter().for_each(|block| self.find_best(world, block));
     }
 
-    /// Whether the node is the best of its group in its block.
     fn is_best(&self, id: NodeId, block: usize) -> bool {
         let group = self.group.get(id.index()).and_then(|group| self.groups.get(usize::from(*group)));
         let best = group.and_then(|group| group.best.get(block).copied().flatten());
@@ -203,12 +198,10 @@ impl ClassRanking {
         }
     }
 
-    /// The raw scores of each group.
     pub(super) fn raw(&self) -> impl ExactSizeIterator<Item = &[i64]> {
         self.groups.iter().map(|group| &group.raw[..])
     }
 
-    /// The ids of all feasible nodes.
     pub(super) fn feasible(&self) -> impl Iterator<Item = NodeId> {
         let scores = self.scores.iter().enumerate();
         scores.filter(|(_, score)| **score != REJECTED).map(|(index, _)| NodeId::new(index))
@@ -258,7 +251,6 @@ impl ScoredNode {
     }
 }
 
-/// The better of two nodes.
 pub(super) fn better(best: Option<ScoredNode>, choice: ScoredNode) -> Option<ScoredNode> {
     match best {
         Some(best) if !choice.beats(&best) => Some(best),

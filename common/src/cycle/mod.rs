@@ -52,7 +52,6 @@ pub enum Depth {
     All,
 }
 
-/// How the best node is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchMethod {
     /// With the kept answers for the pod's class.
@@ -106,11 +105,8 @@ fn decide(
     }
 }
 
-/// The result of the search for the best node.
 enum SearchResult<'w> {
-    /// The best node.
     Node(&'w Ledger),
-    /// No node fits.
     NoNode(Diagnosis),
 }
 

@@ -37,7 +37,6 @@ pub(super) fn best<'c>(
     record_score_time(registry, || best_by_all_scores(filter_set, &plugins, &ranking, &feasible, ranked))
 }
 
-/// Runs `best`, and records its time as that of Score.
 fn record_score_time(
     registry: &Registry,
     best: impl FnOnce() -> Result<Option<NodeId>, CycleError>,

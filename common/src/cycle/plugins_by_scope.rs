@@ -6,9 +6,7 @@ use crate::framework::{CycleError, Normalise, Registry, Scope, Scorer, WeightedS
 
 /// The filters and scores of a registry by their scope for one pod.
 pub(super) struct PluginsByScope<'c, 'r> {
-    /// Filters of `Scope::Cluster`.
     pub(super) cluster_filters: Vec<&'r PreparedFilter<'c>>,
-    /// Scores of `Scope::Node`.
     pub(super) local_scorers: LocalScorers<'c>,
     /// Scores of `Scope::Cluster`, and those with a normalisation of their own.
     pub(super) cluster_scores: Vec<&'c WeightedScore>,
@@ -24,7 +22,6 @@ pub(super) struct PluginsByScope<'c, 'r> {
 pub(super) struct LocalScorers<'c> {
     /// The scorers whose scores need no normalisation.
     pub(super) plain: Vec<(Scorer<'c>, i64)>,
-    /// The scorers whose scores are normalised by the highest.
     pub(super) by_highest: Vec<(Scorer<'c>, i64)>,
 }
 

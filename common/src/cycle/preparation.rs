@@ -45,7 +45,6 @@ impl Preparation {
         self.is_written = true;
     }
 
-    /// How far the preparation is.
     pub fn progress(&self, node: &NodeName, world: &Snapshot<'_>) -> ClaimProgress {
         if self.is_written { self.plugin.progress(&self.claims, node, world) } else { ClaimProgress::Waiting }
     }

@@ -6,9 +6,7 @@ use crate::framework::{CycleError, Registry, Scorer};
 /// The scores of one plugin, in the order of the feasible nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginScores {
-    /// The name of the plugin.
     pub plugin: &'static str,
-    /// The raw scores.
     pub raw: Vec<i64>,
     /// The normalised scores, multiplied with the plugin's weight. The sum of these over all plugins decides.
     pub weighted: Vec<i64>,

@@ -5,10 +5,8 @@ use super::object::ObjectMeta;
 use super::pod::Pod;
 use super::selector::Selector;
 
-/// A PodDisruptionBudget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DisruptionBudget {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
     /// The pods of its own namespace that it protects. `None` if the selector is missing or invalid: it then protects no pod.
     pub selector: Option<Selector>,

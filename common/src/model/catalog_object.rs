@@ -22,14 +22,12 @@ macro_rules! catalog_objects {
             $($(#[$doc])* $kind,)+
         }
 
-        /// One object of a [`CatalogKind`].
         #[derive(Clone, Debug, PartialEq)]
         pub enum CatalogObject {
             $($(#[$doc])* $kind(Box<$type>),)+
         }
 
         impl CatalogKind {
-            /// All kinds.
             pub const ALL: [CatalogKind; [$(stringify!($kind)),+].len()] = [$(CatalogKind::$kind),+];
         }
 
@@ -70,11 +68,8 @@ macro_rules! catalog_objects {
 }
 
 catalog_objects! {
-    /// v1 Namespace.
     Namespace, Namespace, |_| None;
-    /// v1 Service.
     Service, Service, |_| None;
-    /// v1 PersistentVolumeClaim.
     PersistentVolumeClaim, PersistentVolumeClaim, |_| None;
     /// v1 PersistentVolume, grouped by storage class.
     PersistentVolume, PersistentVolume, |volume| volume.class.as_deref();

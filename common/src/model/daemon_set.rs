@@ -34,9 +34,7 @@ const TOLERATED_ON_HOST_NETWORK: (&str, TaintEffect) =
 /// The fields of a DaemonSet that describe the pods that its controller makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonTemplate {
-    /// The pods that the DaemonSet selects.
     pub selector: Selector,
-    /// The spec of the template.
     pub spec: Arc<PodSpec>,
     /// The only node that gets a pod, if the template names a node (`spec.nodeName`).
     pub node: Option<NodeName>,

@@ -27,7 +27,6 @@ pub enum ExtensionPoint {
     Permit,
     /// Work that must be done before the binding.
     PreBind,
-    /// Binds the pod.
     Bind,
     /// Called after the pod was bound.
     PostBind,

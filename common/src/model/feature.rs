@@ -1,6 +1,5 @@
 //! The features of a pod that need a plugin of their own.
 
-/// A set of [`Feature`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     bits: u16,
@@ -10,19 +9,15 @@ pub struct Features {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Feature {
-    /// `spec.schedulingGates`.
     SchedulingGates = 1 << 0,
     /// `spec.nodeSelector` or `spec.affinity.nodeAffinity`.
     NodeAffinity = 1 << 1,
-    /// Host ports.
     NodePorts = 1 << 2,
     /// Volumes that only some nodes can mount.
     Volumes = 1 << 3,
-    /// `spec.topologySpreadConstraints`.
     PodTopologySpread = 1 << 4,
     /// `spec.affinity.podAffinity` or `podAntiAffinity`.
     InterPodAffinity = 1 << 5,
-    /// `spec.resourceClaims`.
     DynamicResources = 1 << 6,
     /// `podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution`, which restricts *other* pods, too.
     RequiredAntiAffinity = 1 << 7,
@@ -78,17 +73,14 @@ impl Features {
         Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
     }
 
-    /// Adds `feature`.
     pub fn insert(&mut self, feature: Feature) {
         self.bits |= feature as u16;
     }
 
-    /// Whether `feature` is used.
     pub fn contains(self, feature: Feature) -> bool {
         self.bits & feature as u16 != 0
     }
 
-    /// Adds `feature` when `used`.
     pub fn insert_if(&mut self, used: bool, feature: Feature) {
         if used {
             self.insert(feature);

@@ -17,16 +17,13 @@ enum UidRepr {
     Other(Text),
 }
 
-/// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(Text);
 
 /// A pod by namespace and name. A recreated pod may have the same key and another [`Uid`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PodKey {
-    /// The pod's namespace.
     pub namespace: Text,
-    /// The pod's name.
     pub name: Text,
 }
 
@@ -40,7 +37,6 @@ impl Uid {
     }
 }
 
-/// The bytes of `text`, if it is a canonical UUID.
 fn canonical(text: &str) -> Option<[u8; 16]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -62,14 +58,12 @@ fn canonical(text: &str) -> Option<[u8; 16]> {
 }
 
 impl NodeName {
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl PodKey {
-    /// The pod called `name` in `namespace`.
     pub fn new(namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self { namespace: namespace.into(), name: name.into() }
     }

@@ -26,7 +26,6 @@ const SHOWN_MAX: usize = 40;
 /// The value of a `reserve/keep` annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Keep {
-    /// Room is kept.
     For {
         /// How long room is kept after it became empty.
         life: Duration,

@@ -40,7 +40,6 @@ pub fn key_problem(key: &str) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
-/// What is wrong with `value` as the value of a label.
 pub fn value_problem(value: &str) -> Option<String> {
     let mut problems = Vec::new();
     if value.len() > NAME_LEN_MAX {

@@ -39,18 +39,15 @@ impl Labels {
         self.all.iter().map(Label::parts)
     }
 
-    /// The value of the label called `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         let found = self.all.binary_search_by(|label| label.key().cmp(key)).ok()?;
         self.all.get(found).map(Label::value)
     }
 
-    /// Whether there is a label called `key`.
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -79,7 +76,6 @@ impl Label {
         self.parts().0
     }
 
-    /// The value, often empty.
     pub fn value(&self) -> &str {
         self.parts().1
     }

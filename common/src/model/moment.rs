@@ -20,7 +20,6 @@ impl Moment {
         Self { flipped: NonZeroI64::new(time.as_second() ^ i64::MIN).unwrap_or(NonZeroI64::MIN) }
     }
 
-    /// The time as a [`Timestamp`].
     pub fn time(self) -> Timestamp {
         Timestamp::from_second(self.seconds()).unwrap_or_default()
     }

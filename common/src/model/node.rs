@@ -29,7 +29,6 @@ pub struct Node {
     pub features: Box<[Text]>,
     /// The reservations in its annotations, sorted by key, invalid ones included.
     pub reservations: Box<[ParsedReservation]>,
-    /// The size of all its annotations.
     pub annotations: AnnotationSize,
     /// Why this node takes no pods, if the object or its amounts cannot be read.
     pub problem: Option<Box<str>>,
@@ -42,21 +41,18 @@ pub struct AnnotationSize {
     pub bytes: u32,
     /// Keys and values of our annotations (`reserve.*`), in bytes.
     pub our_bytes: u32,
-    /// The number of our annotations.
     pub our_keys: u32,
 }
 
 /// A container image on a node. Nodes of one pool have the same images, and share these values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Image {
-    /// All names of the image.
     pub names: Box<[Text]>,
     /// The size in bytes.
     pub size: i64,
 }
 
 impl Node {
-    /// Whether the node declares all of `needs`.
     pub fn declares(&self, needs: &[Text]) -> bool {
         needs.iter().all(|need| self.features.binary_search(need).is_ok())
     }

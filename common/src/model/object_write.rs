@@ -3,14 +3,11 @@
 use super::catalog_object::CatalogKind;
 use super::ids::Text;
 
-/// A change of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectWrite {
-    /// The kind of the object.
     pub kind: CatalogKind,
     /// Its namespace; `None` for a kind without namespaces.
     pub namespace: Option<Text>,
-    /// Its name.
     pub name: Text,
     /// The JSON merge patch. It has the resource version that was decided on, so that the write fails if the object has changed.
     pub patch: String,

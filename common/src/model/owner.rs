@@ -36,22 +36,17 @@ pub enum OwnerKind {
 /// A kind that is not in [`OwnerKind::ALL`], such as `CloneSet` of `apps.kruise.io/v1alpha1`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignKind {
-    /// The value of `apiVersion:`.
     pub api_version: Text,
-    /// The value of `kind:`.
     pub kind: Text,
 }
 
 /// An owner of a foreign kind, as the `ownerReferences` of an object claim it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignClaim {
-    /// The claimed UID.
     pub uid: Uid,
     /// The namespace of the object that claims it.
     pub namespace: Text,
-    /// The claimed kind.
     pub kind: ForeignKind,
-    /// The claimed name.
     pub name: Text,
 }
 
@@ -60,11 +55,9 @@ pub struct ForeignClaim {
 pub struct ControllerRef {
     /// The claimed kind; `None` for a foreign kind.
     pub kind: Option<OwnerKind>,
-    /// The claimed kind, if it is a foreign kind.
     pub foreign: Option<Arc<ForeignKind>>,
     /// The claimed name, in the namespace of the object that claims it.
     pub name: Text,
-    /// The claimed UID.
     pub uid: Uid,
 }
 
@@ -72,11 +65,9 @@ pub struct ControllerRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     pub kind: OwnerKind,
-    /// The foreign kind, if `kind` is [`OwnerKind::Foreign`].
     pub foreign: Option<Arc<ForeignKind>>,
     pub namespace: Text,
     pub name: Text,
-    /// The UID.
     pub uid: Uid,
     /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
@@ -88,9 +79,7 @@ pub struct Workload {
     /// How many pods there should be now (for most kinds `spec.replicas`). `None` for a kind without such a number, or if it was
     /// not sent.
     pub desired_pods: Option<u32>,
-    /// Whether the workload is being deleted.
     pub is_deleting: bool,
-    /// Its `reserve/keep` annotation.
     pub keep: Option<Keep>,
     /// Describes the pods that its controller makes, if it is a DaemonSet. `None` also if the spec was not sent or is invalid.
     pub daemon: Option<Arc<DaemonTemplate>>,
@@ -108,7 +97,6 @@ pub struct Owner {
 }
 
 impl Workload {
-    /// The workload as the owner of a reservation.
     pub fn owner(&self) -> Owner {
         Owner {
             kind: match &self.foreign {

@@ -23,9 +23,7 @@ pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
 /// A pod, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
-    /// Namespace and name.
     pub key: PodKey,
-    /// The UID.
     pub uid: Uid,
     /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
@@ -40,11 +38,9 @@ pub struct Pod {
     pub stamp: Option<Text>,
     /// Fields that few pods have. Boxed, so that the other pods need no memory for them.
     pub rare: Option<Box<RareFields>>,
-    /// When the pod was created.
     pub created: Option<Moment>,
     /// When its kubelet accepted the pod (`status.startTime`).
     pub started: Option<Moment>,
-    /// Whether the pod is being deleted.
     pub deleting: bool,
     /// Whether this is the mirror pod of a static pod. The kubelet recreates it by itself, without any scheduler.
     pub is_mirror: bool,
@@ -56,9 +52,7 @@ pub struct Pod {
     pub node: Option<NodeName>,
     /// The node on which other pods are preempted for it (`status.nominatedNodeName`). Boxed, since few pods have one.
     pub nominated_node: Option<Box<NodeName>>,
-    /// `status.phase`.
     pub phase: Phase,
-    /// The PodScheduled condition.
     pub scheduled: Option<ScheduledCondition>,
     /// Why the pod cannot be scheduled: a part of it is invalid. If its amounts cannot be read, it counts as if it filled its node.
     pub problem: Option<Box<str>>,
@@ -78,7 +72,6 @@ pub struct RareFields {
 /// The spec of a pod. Pods that were made from one template share one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PodSpec {
-    /// `spec.schedulerName`.
     pub scheduler_name: Text,
     pub priority: i32,
     /// Whether pods of a lower priority may be preempted for it (`spec.preemptionPolicy` is not `Never`).
@@ -86,11 +79,8 @@ pub struct PodSpec {
     pub tolerations: Box<[Toleration]>,
     /// The sums of its resource requests.
     pub requests: PodRequests,
-    /// The labels that its node must have (`spec.nodeSelector`); `None` for any node.
     pub node_selector: Option<Labels>,
-    /// `spec.affinity`.
     pub affinity: Option<Box<Affinity>>,
-    /// `spec.topologySpreadConstraints`.
     pub spread: Box<[TopologySpreadConstraint]>,
     /// The host ports that it uses for as long as it runs.
     pub ports: Box<[HostPort]>,
@@ -102,7 +92,6 @@ pub struct PodSpec {
     pub gates: Box<[Text]>,
     /// The features that its node must declare, sorted.
     pub needs: Box<[Text]>,
-    /// Whether it claims devices (`spec.resourceClaims` is not empty).
     pub claims_devices: bool,
     /// The environment variables of its containers whose name contains `IMAGE` and whose value is given literally.
     pub env: Box<[(Text, Text)]>,
@@ -110,14 +99,12 @@ pub struct PodSpec {
     pub features: Features,
 }
 
-/// A pod's phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Not all containers were started yet.
     Pending,
     /// Running, or a phase that we do not know: its resources are not free.
     Running,
-    /// All containers ended successfully.
     Succeeded,
     /// All containers ended, at least one with an error; or the kubelet rejected the pod.
     Failed,
@@ -126,7 +113,6 @@ pub enum Phase {
 /// The PodScheduled condition. The condition of a bound pod needs no allocation, since there are many bound pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduledCondition {
-    /// The status is `True`.
     True {
         /// `lastTransitionTime`.
         since: Option<Moment>,
@@ -163,7 +149,6 @@ impl Pod {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
     }
 
-    /// Whether the pod waits to be scheduled.
     pub fn is_waiting(&self) -> bool {
         self.node.is_none() && !self.is_ended() && !self.deleting
     }
@@ -183,7 +168,6 @@ impl Pod {
         self.rare.as_ref()?.deletion_timestamp.map(Moment::time)
     }
 
-    /// The image of the `reserve/build-image` annotation.
     pub fn build_image(&self) -> Option<&Text> {
         self.rare.as_ref()?.build_image.as_ref()
     }

@@ -3,10 +3,8 @@
 use super::object::ObjectMeta;
 use super::resources::ResourceName;
 
-/// A ResourceQuota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceQuota {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
     /// The most of each resource that all pods of the namespace may request together. Empty for a quota with scopes, which limits
     /// only some pods.

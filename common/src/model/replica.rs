@@ -11,7 +11,6 @@ use std::time::Duration;
 pub struct Replica {
     /// Identity and version of the Lease.
     pub meta: ObjectMeta,
-    /// The name of the replica.
     pub name: Text,
     /// The newest `resourceVersion` of a node that it has seen: it knows of every write to a node up to this version.
     pub seen_nodes: u64,

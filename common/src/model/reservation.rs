@@ -15,7 +15,6 @@ use std::time::Duration;
 /// The value of `by` in the record of a reservation that the daemon made because of `reserve/keep`.
 pub const AUTOMATIC: &str = "reserve-daemon";
 
-/// The most reservations of one node.
 pub const PER_NODE_MAX: usize = 128;
 
 /// The most annotations of ours (`reserve.*`) on one node.
@@ -30,7 +29,6 @@ pub const ANNOTATIONS_MAX: usize = 200 << 10;
 /// The result of reading one reservation, or one invalid annotation, of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParsedReservation {
-    /// A well-formed reservation.
     Valid(Arc<Reservation>),
     /// An annotation with our prefix that is not a well-formed reservation. It is shown, reported and otherwise ignored.
     Invalid(InvalidAnnotation),
@@ -39,20 +37,16 @@ pub enum ParsedReservation {
 /// Room kept on a node for an owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
-    /// The owner and the seat.
     pub id: ReservationId,
     /// How much is kept. One pod slot is always part of it.
     pub amount: Resources,
-    /// The host ports that are kept free.
     pub ports: Box<[HostPort]>,
-    /// Who wrote it, and the record if there is one.
     pub origin: Origin,
 }
 
 /// The name part of the annotation keys: `<owner-uid>` or `<owner-uid>.<seat>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReservationId {
-    /// The UID of the owner.
     pub owner: Uid,
     /// Which of the owner's reservations on the node; `None` in the plain form.
     pub seat: Option<Seat>,
@@ -62,7 +56,6 @@ pub struct ReservationId {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat(Text);
 
-/// Who wrote a reservation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// Written by hand in the plain form: no expiry and no record.
@@ -71,7 +64,6 @@ pub enum Origin {
     Recorded(Box<Record>),
     /// Written by a newer version of our programs. Its amounts and, if readable, its expiry count.
     Newer {
-        /// The version that its record names.
         version: u64,
         /// When it ends, if that could be read.
         expires: Option<Timestamp>,
@@ -87,7 +79,6 @@ pub struct Record {
     pub replaces: Option<ReplacedPod>,
     /// The owner's priority. The reservation yields to pods of a higher priority.
     pub priority: i32,
-    /// When the reservation was made.
     pub created: Timestamp,
     /// From this time on the reservation no longer counts.
     pub expires: Timestamp,
@@ -97,7 +88,6 @@ pub struct Record {
     pub request: Text,
     /// Who made the reservation: a user name, or [`AUTOMATIC`].
     pub by: Text,
-    /// Why the reservation was made.
     pub reason: Text,
     /// How strongly the replacement is tied to the node.
     pub placement: Placement,
@@ -105,11 +95,9 @@ pub struct Record {
     pub unknown: Option<Box<str>>,
 }
 
-/// The pod that is to be recreated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedPod {
     pub name: Text,
-    /// The UID.
     pub uid: Uid,
     /// The seat of the same owner that this pod had taken itself. Once the pod is gone, that older seat counts as taken, since this
     /// reservation replaces it.
@@ -132,7 +120,6 @@ pub enum Placement {
 pub struct InvalidAnnotation {
     /// The annotation key at fault, shortened and with control characters escaped.
     pub key: Text,
-    /// What is wrong with it.
     pub problem: Text,
 }
 
@@ -159,12 +146,10 @@ impl Reservation {
         }
     }
 
-    /// The pod whose room is kept.
     pub fn replaces(&self) -> Option<&ReplacedPod> {
         self.record().and_then(|record| record.replaces.as_ref())
     }
 
-    /// When the reservation was made, if it has a record.
     pub fn created(&self) -> Option<Timestamp> {
         self.record().map(|record| record.created)
     }
@@ -181,7 +166,6 @@ impl Reservation {
 }
 
 impl ParsedReservation {
-    /// The reservation, if it is well-formed.
     pub fn valid(&self) -> Option<&Arc<Reservation>> {
         match self {
             Self::Valid(reservation) => Some(reservation),
@@ -202,7 +186,6 @@ impl Seat {
     /// The longest seat. Together with a UID and a dot it fits into the 63 characters that the API server allows after the slash.
     pub const LEN_MAX: usize = 20;
 
-    /// The seat written as `text`; `None` if `text` is not a valid seat.
     pub fn parse(text: &str) -> Option<Self> {
         let is_seat = (1..=Self::LEN_MAX).contains(&text.len())
             && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
@@ -219,19 +202,16 @@ impl Seat {
         pod.is_canonical().then(|| Self(digits().into()))
     }
 
-    /// The seat as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Placement {
-    /// The placement with this name in the record.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Wait, Self::Prefer, Self::Require].into_iter().find(|placement| placement.as_str() == name)
     }
 
-    /// The name in the record.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Wait => "wait",

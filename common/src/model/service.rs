@@ -3,10 +3,8 @@
 use super::labels::Labels;
 use super::object::ObjectMeta;
 
-/// A Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
     /// The labels that a pod must have. Labels rather than a selector, because the selectors of several Services are merged key by
     /// key. A Service without a selector adds nothing to this merge.

@@ -2,7 +2,6 @@
 
 use super::ids::Text;
 
-/// What a taint does to pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaintEffect {
     /// New pods are not scheduled to the node.
@@ -15,21 +14,17 @@ pub enum TaintEffect {
     Other,
 }
 
-/// A node's taint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Taint {
-    /// The taint's key.
     pub key: Text,
     /// The taint's value, often empty.
     pub value: Text,
-    /// What the taint does to pods that do not tolerate it.
     pub effect: TaintEffect,
 }
 
 /// How a toleration compares its value with the taint's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TolerationOperator {
-    /// The values are equal.
     Equal,
     /// The value does not matter.
     Exists,
@@ -37,12 +32,10 @@ pub enum TolerationOperator {
     Other,
 }
 
-/// A pod's toleration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toleration {
     /// The key; empty for any key.
     pub key: Text,
-    /// How the value is compared.
     pub operator: TolerationOperator,
     pub value: Text,
     /// The effect; `None` for any effect.
@@ -50,7 +43,6 @@ pub struct Toleration {
 }
 
 impl TaintEffect {
-    /// The effect by its API name.
     pub fn from_name(name: &str) -> Self {
         match name {
             "NoSchedule" => Self::NoSchedule,
@@ -60,7 +52,6 @@ impl TaintEffect {
         }
     }
 
-    /// The API name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoSchedule => "NoSchedule",

@@ -6,20 +6,14 @@ use std::borrow::Cow;
 /// A volume of a pod that some plugin reads. Other volumes are not kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PodVolume {
-    /// The name within the pod.
     pub name: Text,
-    /// What is mounted.
     pub source: VolumeSource,
 }
 
-/// What a volume mounts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum VolumeSource {
     /// `persistentVolumeClaim`.
-    Claim {
-        /// The claim's name.
-        name: Text,
-    },
+    Claim { name: Text },
     /// `ephemeral`: a claim that is made for the pod. The claim's name depends on the pod's name and is not stored here, since pods
     /// of one template share this value; see [`PodVolume::claim_name`].
     Ephemeral,
@@ -41,7 +35,6 @@ pub enum VolumeSource {
     Iscsi {
         /// `iqn`.
         target: Text,
-        /// Whether it is mounted read-only.
         read_only: bool,
     },
     /// `azureDisk`, which counts as a volume of its CSI driver.
@@ -71,7 +64,6 @@ pub struct Rbd {
     /// The pool, by default `rbd`.
     pub pool: Text,
     pub image: Text,
-    /// Whether it is mounted read-only.
     pub read_only: bool,
 }
 

@@ -94,7 +94,6 @@ pub(crate) fn workload(kind: OwnerKind, name: &str) -> Workload {
     }
 }
 
-/// A controller reference to `owner`.
 pub(crate) fn reference_to(owner: &Workload) -> ControllerRef {
     ControllerRef {
         kind: owner.foreign.is_none().then_some(owner.kind),
@@ -204,7 +203,6 @@ impl PodBuilder {
         self
     }
 
-    /// Has the stamp of a reservation.
     pub(crate) fn stamp(self, stamp: &(impl ToString + ?Sized)) -> Self {
         self.with("/metadata/annotations/reserve~1seat", json!(stamp.to_string()))
     }

@@ -56,7 +56,6 @@ impl NodeBuilder {
         self
     }
 
-    /// Adds an image with these names.
     pub(crate) fn image(mut self, names: &[&str], size: i64) -> Self {
         push(&mut self.0["status"]["images"], json!({ "names": names, "sizeBytes": size }));
         self

@@ -8,7 +8,6 @@ use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod
 use crate::model::{Pod, Reservation, ReservationId, ResourceName, Resources};
 use jiff::Timestamp;
 
-/// Builds a reservation.
 #[derive(Clone)]
 pub(crate) struct ReservationBuilder(Reservation);
 
@@ -33,7 +32,6 @@ pub(crate) fn bare_reservation(pod: &Pod) -> ReservationBuilder {
     recorded(owner).replaces(pod)
 }
 
-/// A reservation of `owner` in the plain form.
 pub(crate) fn plain(owner: &Uid) -> ReservationBuilder {
     let mut amount = Resources::default();
     amount.pods = 1;

@@ -22,7 +22,6 @@ const PRIVATE: [&str; 3] = ["/metrics", "/metrics/resources", "/configz"];
 
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The client of a connection.
 pub(super) struct Peer {
     /// The client's certificate and its chain; not verified yet.
     pub(super) certificates: Vec<CertificateDer<'static>>,

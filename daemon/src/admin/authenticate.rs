@@ -116,7 +116,6 @@ fn by_certificate(trusted: &TrustedAuthorities, peer: &Peer, now: UnixTime) -> O
     is_signed.then(|| User::of_certificate(peer.certificates.first()?)).flatten()
 }
 
-/// The user that a trusted authenticating proxy names in headers.
 fn by_proxy(trusted: &TrustedAuthorities, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Option<User> {
     if !trusted.proxies.as_ref()?.has_signed(&peer.certificates, now) {
         return None;

@@ -22,12 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const NAMESPACE: &str = "kube-system";
 const CONFIG_MAP: &str = "extension-apiserver-authentication";
 
-/// The CAs that are trusted now.
 #[derive(Debug, Default)]
 pub(super) struct TrustedAuthorities {
-    /// The CAs of client certificates.
     pub(super) clients: Option<CaVerifier>,
-    /// The CAs of authenticating proxies.
     pub(super) proxies: Option<CaVerifier>,
     /// The headers in which these proxies name users.
     pub(super) headers: Headers,

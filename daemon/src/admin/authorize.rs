@@ -18,7 +18,6 @@ const KEY_LEN_MAX: usize = 10_000;
 /// Whether a user may make a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AccessDecision {
-    /// The user may.
     Allowed,
     /// The user may not; with the reason, if there is one.
     Refused(String),

@@ -11,12 +11,10 @@ use std::time::Duration;
 /// A leader whose Lease expired this long ago should have ended. If it still runs, it is stuck.
 const OVERDUE: Duration = Duration::from_secs(20);
 
-/// The health of the daemon.
 #[derive(Debug)]
 pub struct Health {
     is_synced: AtomicBool,
     is_stopping: AtomicBool,
-    /// Whether there is a leader election.
     is_electing: bool,
     leadership: Leadership,
 }
@@ -37,12 +35,10 @@ impl Health {
         self.is_synced.store(is_synced, Ordering::Relaxed);
     }
 
-    /// Sets that the daemon is stopping.
     pub fn stopping(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Whether this replica leads.
     pub(super) fn is_leading(&self, now: Now) -> bool {
         self.leadership.is_held(now)
     }
@@ -114,7 +110,6 @@ impl Health {
     }
 }
 
-/// One health check.
 #[derive(Clone, Copy, Debug)]
 enum Check {
     Ping,

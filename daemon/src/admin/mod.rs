@@ -94,7 +94,6 @@ impl Admin {
         self.listener.local_addr()
     }
 
-    /// Serves for ever.
     pub async fn run(self) {
         let Self { listener, tls, handler, lookup } = self;
         let refresh = async {

@@ -59,7 +59,6 @@ impl Probes {
         self.listener.local_addr()
     }
 
-    /// Serves for ever.
     pub async fn run(self) {
         self.run_with(LIMITS).await;
     }

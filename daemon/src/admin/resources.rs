@@ -12,7 +12,6 @@ use kube::Client;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Pods of one page.
 const PAGE: usize = 500;
 
 /// Selects pods that have not ended.

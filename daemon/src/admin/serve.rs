@@ -9,7 +9,6 @@ use http_body_util::Full;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves for ever.
 pub(super) async fn serve(
     listener: &TcpListener,
     tls: &AdminTls,

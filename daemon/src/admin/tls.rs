@@ -52,7 +52,6 @@ impl AdminTls {
         self.acceptor.accept(stream).await
     }
 
-    /// The current certificate.
     #[cfg(test)]
     pub(super) fn certificate(&self) -> CertificateDer<'static> {
         self.resolver.key.load().cert[0].clone()

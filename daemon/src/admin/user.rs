@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// The group of all authenticated users.
 pub(super) const AUTHENTICATED: &str = "system:authenticated";
 
 /// The group whose users may do everything, without a review.
@@ -35,12 +34,10 @@ impl User {
         (!name.is_empty()).then(|| Self { name, uid: None, groups, extra: BTreeMap::new() })
     }
 
-    /// Whether the user is in the group of authenticated users.
     pub(super) fn is_authenticated(&self) -> bool {
         self.groups.iter().any(|group| group == AUTHENTICATED)
     }
 
-    /// Adds the user to the group of authenticated users.
     pub(super) fn authenticated(mut self) -> Self {
         if !self.is_authenticated() {
             self.groups.push(AUTHENTICATED.to_owned());

@@ -7,18 +7,14 @@ use anyhow::{bail, ensure};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// How the extender is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtenderServing {
-    /// The address to listen on.
     pub address: SocketAddr,
     /// The files for TLS; `None`: plain HTTP.
     pub files: Option<ExtenderFiles>,
-    /// Whether the verb `bind` is served.
     pub is_binding: bool,
 }
 
-/// The files for TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtenderFiles {
     /// The server's certificate, PEM.

@@ -53,7 +53,6 @@ const UNSCHEDULABLE_MIN: Duration = Duration::from_secs(30);
 /// The API server accepts no longer `reportingController` in events, which is the scheduler's name.
 const SCHEDULER_NAME_LEN_MAX: usize = 63;
 
-/// The checked configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// kube-scheduler's configuration; one profile for each scheduler name.
@@ -62,7 +61,6 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// Flags that are ignored and would change nothing.
     pub remarks: Vec<String>,
-    /// The plugins that the configuration may name.
     pub plugins: PluginList,
     /// The namespace of this daemon and of its Leases.
     pub namespace: String,
@@ -135,7 +133,6 @@ impl Config {
     }
 }
 
-/// Messages about the configuration that are logged at the start.
 #[derive(Debug, Default)]
 struct StartupMessages {
     warnings: Vec<String>,
@@ -216,7 +213,6 @@ fn scheduler(
     Ok(scheduler)
 }
 
-/// A default profile for each of `names`.
 fn profiles_named(names: &[String], plugins: &PluginList) -> Configuration {
     let plugins = plugins.declarations();
     let mut configuration =

@@ -10,16 +10,12 @@ use std::time::Duration;
 /// kube-scheduler's port.
 pub(super) const PORT: u16 = 10259;
 
-/// How health and metrics are served.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// The address to listen on.
     pub address: SocketAddr,
     /// Whether other processes may listen on the same port (`SO_REUSEPORT`).
     pub is_port_shared: bool,
-    /// Where the server's certificate is from.
     pub certificate: Certificate,
-    /// Whether TLS 1.2 is refused.
     pub is_tls13_only: bool,
     /// The allowed cipher suites of TLS 1.2; empty: all that are safe.
     pub cipher_suites: Vec<String>,
@@ -27,14 +23,12 @@ pub struct Serving {
     pub access: Access,
 }
 
-/// Where the server's certificate is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Certificate {
     /// Two files, read again when they change.
     Files {
         /// The certificate and its chain.
         certificate: PathBuf,
-        /// The key of the certificate.
         key: PathBuf,
     },
     /// A self-signed certificate, stored in this folder for the next start.
@@ -50,7 +44,6 @@ pub struct Access {
     pub authentication_kubeconfig: Option<PathBuf>,
     /// The kubeconfig for SubjectAccessReviews; `None`: the pod's own service account.
     pub authorization_kubeconfig: Option<PathBuf>,
-    /// The CAs of client certificates.
     pub client_ca: Authorities,
     /// The CAs of the certificates of authenticating proxies.
     pub proxy_ca: Authorities,
@@ -68,7 +61,6 @@ pub struct Access {
     pub open_paths: Vec<String>,
 }
 
-/// Where certificate authorities are read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorities {
     /// A PEM file.
@@ -84,11 +76,8 @@ pub enum Authorities {
 pub struct Headers {
     /// The common names of trusted proxies; empty: all.
     pub allowed_names: Vec<String>,
-    /// Headers with the user's name.
     pub user: Vec<String>,
-    /// Headers with the user's UID.
     pub uid: Vec<String>,
-    /// Headers with the user's groups.
     pub group: Vec<String>,
     /// Prefixes of headers with extra fields of the user.
     pub extra_prefix: Vec<String>,

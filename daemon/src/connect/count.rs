@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
 
-/// Counts calls.
 pub trait CallCounter: Send + Sync {
     /// Counts a call to `host` that was answered with `code`; `None`: without an answer.
     fn called(&self, host: &str, method: &Method, code: Option<StatusCode>);
 }
 
-/// A layer that counts the calls of a client.
 #[derive(Clone)]
 pub struct CountLayer {
     counter: Arc<dyn CallCounter>,
@@ -34,7 +32,6 @@ impl<S> Layer<S> for CountLayer {
     }
 }
 
-/// A client whose calls are counted.
 #[derive(Clone)]
 pub struct CountedService<S> {
     count: CountLayer,
@@ -67,7 +64,6 @@ where
     }
 }
 
-/// Ignores all calls.
 impl CallCounter for () {
     fn called(&self, _host: &str, _method: &Method, _code: Option<StatusCode>) {}
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tower::{Layer, Service};
 
-/// A rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The average time between two requests; zero: no limit.
@@ -31,7 +30,6 @@ impl Limit {
     }
 }
 
-/// A layer that limits the requests of a client.
 #[derive(Debug, Clone)]
 pub(super) struct LimitLayer {
     limit: Limit,
@@ -62,7 +60,6 @@ impl<S> Layer<S> for LimitLayer {
     }
 }
 
-/// A client with a limit.
 #[derive(Debug, Clone)]
 pub(super) struct LimitedService<S> {
     layer: LimitLayer,

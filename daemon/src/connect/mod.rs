@@ -16,7 +16,6 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The clients of one daemon.
 #[derive(Clone)]
 pub struct Clients {
     /// For everything but reservations and Leases.
@@ -41,7 +40,6 @@ pub struct Connection {
     pub kubeconfig: Option<PathBuf>,
     /// The API server's address, which overrides the kubeconfig.
     pub master: Option<String>,
-    /// The rate limit of each client.
     pub limit: Limit,
 }
 

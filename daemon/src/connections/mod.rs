@@ -32,7 +32,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::Instant;
 
-/// The limits of one server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Connections at once, including authenticated ones.

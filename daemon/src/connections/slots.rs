@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone)]
 pub(super) struct Table(Arc<Mutex<Connections>>);
 
-/// The slot of one connection.
 #[derive(Debug)]
 pub(crate) struct Slot {
     id: u64,

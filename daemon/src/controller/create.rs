@@ -53,20 +53,16 @@ impl Controller {
     }
 }
 
-/// What to do about the reservation of a pod.
 #[derive(Debug, PartialEq)]
 pub(super) enum PodAction {
     /// Nothing: it exists.
     Keep,
-    /// Create this one.
     Create(Box<Reservation>),
-    /// Nothing: the pod needs none.
     Nothing,
     /// Report that the pod cannot have one: it asks for it itself, or a limit is reached.
     Refuse(NotReservedReason),
 }
 
-/// What to do about `pod`, which is on the node of `ledger`.
 pub(super) fn action(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::Timestamp) -> PodAction {
     if !pod.is_counted() {
         return PodAction::Nothing;
@@ -88,7 +84,6 @@ pub(super) fn action(pod: &Pod, ledger: &Ledger, cluster: &Cluster, now: jiff::T
     }
 }
 
-/// The note for a `change` that was done.
 pub(super) fn note(change: &ReservationChange) -> Option<Note> {
     match change {
         ReservationChange::Reserve(reservation) => {

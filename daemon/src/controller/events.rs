@@ -65,7 +65,6 @@ impl Events {
         );
     }
 
-    /// Sends the queued events.
     pub(super) fn send(&mut self, step: &mut Step<'_>) {
         for (mut event, note) in self.queue.drain(..) {
             event.at = step.now.wall;
@@ -146,12 +145,10 @@ impl Events {
         }
     }
 
-    /// The owner's `reserve/keep` is invalid.
     pub(super) fn keep_invalid(&mut self, owner: &Owner, text: &str) {
         self.enqueue(ObjectEvent::warning(ObjectRef::from(owner), "InvalidKeep", invalid_keep(text)), None);
     }
 
-    /// The same for all namespaces.
     pub(super) fn namespaces_with_invalid_keep(&mut self, cluster: &Cluster) {
         for namespace in cluster.catalog().namespaces.iter() {
             if let Some(Keep::Invalid(text)) = &namespace.keep {
@@ -162,14 +159,12 @@ impl Events {
         }
     }
 
-    /// The same for a pod.
     pub(super) fn pod_keep_invalid(&mut self, pod: &Pod) {
         if let Some(Keep::Invalid(text)) = pod.keep() {
             self.enqueue(ObjectEvent::warning(ObjectRef::from(pod), "InvalidKeep", invalid_keep(text)), None);
         }
     }
 
-    /// The pod asks for a reservation that it cannot have.
     pub(super) fn not_reserved(&mut self, pod: &Pod, why: &NotReservedReason) {
         let note = format!("No room is reserved: {why}");
         let event = ObjectEvent::warning(ObjectRef::from(pod), "NotReserved", note);
@@ -218,7 +213,6 @@ impl Events {
     }
 }
 
-/// The event that the pod has the reservation that it asks for.
 pub(super) fn reserved(pod: &Pod, until: Option<Timestamp>, now: Timestamp) -> ObjectEvent {
     let node = pod.node.as_ref().map(ToString::to_string).unwrap_or_default();
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();

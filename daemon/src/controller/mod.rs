@@ -52,7 +52,6 @@ pub(crate) struct Controller {
     confirmations: confirm::Confirmations,
 }
 
-/// What `act` has to check.
 #[derive(Default)]
 struct WorkItems {
     pods: BTreeSet<PodKey>,

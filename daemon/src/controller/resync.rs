@@ -13,7 +13,6 @@ pub(super) struct NodeResyncs {
 }
 
 impl NodeResyncs {
-    /// Sets the time of the node.
     pub(super) fn insert(&mut self, id: NodeId, at: Timestamp) {
         self.remove(id);
         self.at.insert(id, at);
@@ -45,7 +44,6 @@ impl NodeResyncs {
         self.order.iter().take_while(move |(at, _)| *at <= now).map(|(_, id)| *id)
     }
 
-    /// The earliest time.
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.order.first().map(|(at, _)| *at)
     }

@@ -41,16 +41,13 @@ const START_MAX: SignedDuration = SignedDuration::from_secs(60);
 /// How far the clock of the writer of a reservation may be from ours.
 const CLOCK_SKEW_MAX: SignedDuration = SignedDuration::from_secs(60);
 
-/// What to do about a reservation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ReservationAction {
-    /// Keep it.
     Keep,
     /// Keep it, and check it again at that time.
     KeepUntil(Timestamp),
     /// Keep it until every live replica has seen the pod that took it.
     KeepUntilSeen,
-    /// Change it.
     Change(ReservationChange),
 }
 

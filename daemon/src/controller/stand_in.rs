@@ -26,7 +26,6 @@ pub(super) struct MissingReservations {
     /// Since when each reservation is missing on its node.
     since: BTreeMap<(NodeName, ReservationId), Duration>,
     has_changed: bool,
-    /// The time of the last check.
     checked: Duration,
 }
 

@@ -97,7 +97,6 @@ fn replaced_by_newer<'c>(held: &[HeldReservation<'c>]) -> Vec<(NodeId, &'c Reser
     held.iter().filter(is_older).map(HeldReservation::id).collect()
 }
 
-/// The name that the replacement will have, if that is known.
 fn replacement_name(record: &Record) -> Option<&str> {
     let is_named = matches!(&*record.owner.kind, "StatefulSet" | "Pod");
     record.replaces.as_ref().filter(|_| is_named).map(|replaced| &*replaced.name)

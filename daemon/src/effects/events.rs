@@ -38,7 +38,6 @@ pub(super) async fn write(effects: &Effects, subject: &EventSubject<'_>, event: 
     }
 }
 
-/// Writes an event about any object.
 pub(super) async fn report(effects: &Effects, report: &ObjectEvent) {
     let about = &report.about;
     let events: Api<Event> = Api::namespaced(effects.client.clone(), about.events_namespace());

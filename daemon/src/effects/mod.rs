@@ -34,7 +34,6 @@ use kube::{Api, Client};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Carries out effects.
 #[derive(Clone)]
 pub struct Effects {
     client: Client,
@@ -49,7 +48,6 @@ pub struct Effects {
     plurals: owner::Plurals,
 }
 
-/// The outcome of a call.
 pub(crate) enum Outcome<T> {
     /// The server carried out the request.
     Done(T),

@@ -60,7 +60,6 @@ pub(super) async fn read(effects: &Effects, claim: &ForeignClaim) -> OwnerAnswer
     }
 }
 
-/// The plural name of the kind in URLs.
 async fn plural(effects: &Effects, kind: &ForeignKind) -> Result<String, OwnerAnswer> {
     let known = effects.plurals.lock().unwrap_or_else(PoisonError::into_inner).get(kind).cloned();
     if let Some(plural) = known {

@@ -37,11 +37,9 @@ pub enum Plan {
     Done,
     /// The change is impossible, for this reason.
     Never(String),
-    /// This patch makes the change.
     Patch(Value),
 }
 
-/// Changes the annotations of a node.
 pub(super) async fn annotate(
     effects: &Effects,
     annotation: &AnnotationWrite,
@@ -97,7 +95,6 @@ async fn try_once(
     }
 }
 
-/// Sends a JSON patch.
 async fn send(effects: &Effects, annotation: &AnnotationWrite, patch: &Value) -> kube::Result<Node> {
     let request = http::Request::patch(format!("/api/v1/nodes/{}", annotation.node))
         .header(http::header::CONTENT_TYPE, "application/json-patch+json")
@@ -231,7 +228,6 @@ fn extend(seen: &ObservedNode<'_>, keys: &[(&str, &str)], found: Reservation, ex
     with_expiry(seen, keys, found, expires)
 }
 
-/// Writes the reservation with another expiry.
 fn with_expiry(
     seen: &ObservedNode<'_>,
     keys: &[(&str, &str)],

@@ -24,7 +24,6 @@ const SCALE: i64 = 10;
 /// How old nodes may be when they are sent to an extender. The decision is made with the newer belief afterwards.
 const NODES_TTL: Duration = Duration::from_secs(10);
 
-/// The extenders of the configuration.
 pub(crate) struct Extenders {
     pub(super) clients: Vec<ExtenderClient>,
     client: Client,
@@ -222,7 +221,6 @@ impl Extenders {
         Ok(client::args(&whole.json, &SentNodes::Objects(&objects)))
     }
 
-    /// Reads the pod.
     pub(super) async fn whole_pod(&self, pod: &PodKey, uid: &Uid) -> Result<WholePod, String> {
         let text = self.read(&format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name)).await?;
         let wire: PodWire = serde_json::from_str(&text).map_err(|error| format!("read the pod: {error}"))?;

@@ -22,7 +22,6 @@ const PIECE: usize = 64 << 10;
 /// How long a body may take to arrive, including the time that it waits for memory.
 const READ_MAX: Duration = Duration::from_secs(3);
 
-/// The memory for all bodies.
 pub(crate) struct Bodies {
     pieces: Arc<Semaphore>,
     body_len_max: usize,

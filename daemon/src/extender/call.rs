@@ -25,9 +25,7 @@ use tokio_rustls::TlsConnector;
 /// The most bytes of one answer: enough for five thousand whole nodes.
 const ANSWER_LEN_MAX: usize = 128 << 20;
 
-/// An extender of the configuration, and how it is called.
 pub(crate) struct ExtenderClient {
-    /// The extender's entry in the configuration.
     pub(crate) config: Extender,
     address: String,
     host: String,

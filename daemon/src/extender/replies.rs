@@ -17,14 +17,12 @@ struct PendingReplies {
 
 /// A question that waits for its reply. Dropping this value gives up waiting.
 pub(crate) struct PendingQuestion {
-    /// The number of the question.
     pub(crate) id: u64,
     answer: oneshot::Receiver<Reply>,
     replies: Replies,
 }
 
 impl Replies {
-    /// Registers a new question.
     pub(crate) fn open(&self) -> PendingQuestion {
         let (sender, answer) = oneshot::channel();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,21 +40,15 @@ pub(super) type Failure = (StatusCode, String);
 
 /// Answers the requests of all connections.
 pub(crate) struct ExtenderHandler {
-    /// Sends questions to the loop.
     pub(crate) inputs: mpsc::Sender<Input>,
-    /// Receives the replies of the loop.
     pub(crate) replies: Replies,
     /// Whether the Lease of this replica is valid; if not, every request fails.
     pub(crate) validity: LeaseValidity,
-    /// The daemon's clock.
     pub(crate) clock: Clock,
-    /// The memory for request bodies.
     pub(crate) bodies: Bodies,
-    /// Whether `/bind` is served.
     pub(crate) is_binding: bool,
 }
 
-/// Serves for ever.
 pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<ExtenderServerTls>,

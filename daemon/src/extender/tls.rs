@@ -23,7 +23,6 @@ pub(crate) struct ExtenderServerTls {
     contents: Mutex<FileContents>,
 }
 
-/// The content of the files.
 #[derive(PartialEq, Eq)]
 struct FileContents {
     certificate: Vec<u8>,

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The victims on each node.
 type VictimsByNode = BTreeMap<NodeName, Victims>;
 
 #[derive(Deserialize)]

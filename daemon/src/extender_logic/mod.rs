@@ -53,20 +53,16 @@ pub(crate) struct ExtenderLogic {
     bindings: BTreeMap<(PodKey, Uid), u64>,
     /// When each scheduler asked last.
     schedulers: BTreeMap<Text, Duration>,
-    /// The names of `schedulers`.
     extends: Arc<[Text]>,
 }
 
-/// A question that waits.
 struct WaitingQuestion {
     id: u64,
     question: Question,
-    /// When it is answered at the latest.
     until: Duration,
     waits_for: WaitReason,
 }
 
-/// What a question waits for.
 enum WaitReason {
     /// The owner that its pod names.
     Owner,

@@ -11,7 +11,6 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct PassedPods {
     pods: BTreeMap<PodKey, PassedPod>,
-    /// The same pods by node.
     by_node: BTreeMap<NodeName, Vec<PodKey>>,
     removals: u64,
 }
@@ -22,7 +21,6 @@ struct PassedPod {
 }
 
 impl PassedPods {
-    /// From now on `pod` counts on each of `nodes`.
     pub(super) fn insert(&mut self, pod: &Arc<Pod>, nodes: Vec<NodeName>) {
         if nodes.is_empty() {
             return;
@@ -33,7 +31,6 @@ impl PassedPods {
         self.pods.insert(pod.key.clone(), PassedPod { pod: Arc::clone(pod), nodes });
     }
 
-    /// The pod no longer counts.
     pub(super) fn remove(&mut self, key: &PodKey) {
         let Some(entry) = self.pods.remove(key) else { return };
         self.removals += 1;

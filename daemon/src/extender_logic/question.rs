@@ -5,42 +5,28 @@ use common::model::{NodeName, Pod};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A question of a scheduler to its extender.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
     /// Verb `filter`: which of these nodes fit the pod?
     Filter {
-        /// The pod to schedule.
         pod: Arc<Pod>,
         /// The nodes that passed the scheduler's own filters.
         nodes: Vec<NodeName>,
     },
     /// Verb `prioritize`: scores of these nodes for the pod.
-    Prioritize {
-        /// The pod to schedule.
-        pod: Arc<Pod>,
-        /// The nodes to score.
-        nodes: Vec<NodeName>,
-    },
+    Prioritize { pod: Arc<Pod>, nodes: Vec<NodeName> },
     /// Verb `preempt`: on which of these nodes would the pod fit without the victims?
-    Preempt {
-        /// The preemptor.
-        pod: Arc<Pod>,
-        /// The nodes with their victims.
-        candidates: BTreeMap<NodeName, Victims>,
-    },
+    Preempt { pod: Arc<Pod>, candidates: BTreeMap<NodeName, Victims> },
     /// Verb `bind`: bind a pod to a node.
     Bind(ExtenderBindingArgs),
 }
 
-/// The reply to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// The nodes that do not fit, and why.
     Filtered(BTreeMap<NodeName, String>),
     /// A score for each node, 0 to 10.
     Prioritized(Vec<(NodeName, i64)>),
-    /// The candidates that are left.
     Preempted(BTreeMap<NodeName, Victims>),
     /// The pod is bound, or the reason why not.
     Bound(Result<(), String>),
@@ -57,7 +43,6 @@ impl Question {
         }
     }
 
-    /// The binding, if the question is one.
     pub fn binding(&self) -> Option<&ExtenderBindingArgs> {
         match self {
             Self::Bind(binding) => Some(binding),

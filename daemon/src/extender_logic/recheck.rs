@@ -49,14 +49,12 @@ impl WaitBudget {
 /// The versions as of which a pod was refused on all of its nodes.
 pub(super) struct Recheck {
     nodes: BTreeSet<NodeName>,
-    /// The version of the ledgers.
     ledgers: u64,
     /// [`PassedPods::removals`].
     removals: u64,
 }
 
 impl Recheck {
-    /// For the nodes of a question.
     pub(super) fn new(question: &Question, passed_pods: &PassedPods, cluster: &Cluster) -> Self {
         let nodes = match question {
             Question::Filter { nodes, .. } => nodes.iter().cloned().collect(),

@@ -20,7 +20,6 @@ const NEVER: u64 = 0;
 const OVER: u64 = 1;
 
 impl Leadership {
-    /// A leadership that has not begun.
     pub(crate) fn none() -> Self {
         Self { until: Arc::new(AtomicU64::new(NEVER)) }
     }
@@ -30,7 +29,6 @@ impl Leadership {
         Self { until: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 
-    /// Whether this replica leads.
     pub(crate) fn is_held(&self, now: Now) -> bool {
         let until = self.until.load(Ordering::SeqCst);
         until > OVER && now.elapsed.as_millis() < u128::from(until)
@@ -56,7 +54,6 @@ impl Leadership {
     }
 }
 
-/// Why the leadership ended.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("lost the Lease {lease}: {why}")]
 pub(crate) struct LeadershipLost {

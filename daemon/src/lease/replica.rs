@@ -80,7 +80,6 @@ impl LeaseValidity {
     }
 }
 
-/// Publishes what this replica has seen.
 pub(crate) struct Publisher {
     leases: Api<Lease>,
     clock: Clock,
@@ -88,7 +87,6 @@ pub(crate) struct Publisher {
     replica: String,
     status: watch::Receiver<ReplicaStatus>,
     validity: LeaseValidity,
-    /// Whether this replica may not write reservations.
     is_restricted: bool,
     /// The last problem, so that it is logged only once.
     problem: Option<String>,

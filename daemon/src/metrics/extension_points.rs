@@ -16,7 +16,6 @@ use std::time::Duration;
 /// The plugin whose time at PostFilter is the time of preemption evaluation.
 const PREEMPTION: &str = "DefaultPreemption";
 
-/// The metrics about extension points and plugins.
 #[derive(Clone)]
 pub(super) struct ExtensionPointMetrics {
     points: Histograms<3>,
@@ -52,7 +51,6 @@ impl ExtensionPointMetrics {
         self.points.get_or_create(&at(profile, extension_point, status)).observe(took.as_secs_f64());
     }
 
-    /// A meter for one profile.
     pub(super) fn meter(&self, profile: &str, clock: Clock) -> ProfileMeter {
         ProfileMeter {
             profile: profile.to_owned(),
@@ -70,7 +68,6 @@ fn by_plugin() -> Histogram {
     Histogram::new(std::iter::successors(Some(0.000_01_f64), |bound| Some(bound * 1.5)).take(20))
 }
 
-/// The buckets of preemption metrics.
 pub(super) fn by_preemption() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 16))
 }
@@ -96,7 +93,6 @@ pub(super) struct ProfileMeter {
 }
 
 impl ProfileMeter {
-    /// The histograms to which the time of a plugin is added.
     fn plugin_histograms(
         &self,
         plugin: &'static str,

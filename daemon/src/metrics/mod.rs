@@ -31,16 +31,12 @@ use scheduler::SchedulerMetrics;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The names and values of `N` labels.
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// Counters by label.
 type Counters<const N: usize> = Family<Labels<N>, Counter>;
 
-/// Gauges by label.
 type Gauges<const N: usize> = Family<Labels<N>, Gauge>;
 
-/// Histograms by label.
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
 
 /// All metrics of a daemon. Clones share them.
@@ -68,7 +64,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts one note of the state.
     pub fn note(&self, note: &Note) {
         match note {
             Note::Attempt { profile, result } => self.scheduler.attempt(profile, result_label(*result)),
@@ -108,12 +103,10 @@ impl Metrics {
         attempts.for_each(|(profile, result)| self.scheduler.took(profile, result_label(result), share));
     }
 
-    /// Measures the plugins of one profile.
     pub fn meter(&self, profile: &str, clock: &Clock) -> Arc<dyn Meter> {
         Arc::new(self.extension_points.meter(profile, clock.clone()))
     }
 
-    /// Sets the gauges.
     pub fn figures(&self, figures: &Figures) {
         self.scheduler.figures(figures);
         self.reserve.figures(figures);

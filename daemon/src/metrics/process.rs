@@ -12,11 +12,9 @@ const TICKS: f64 = 100.0;
 /// The size of a memory page on these machines.
 const PAGE: u64 = 4096;
 
-/// Collects the metrics of this process.
 #[derive(Debug)]
 pub(super) struct ProcessMetrics;
 
-/// The values from `/proc`.
 struct Usage {
     cpu_seconds: f64,
     started: f64,

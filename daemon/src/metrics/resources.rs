@@ -14,7 +14,6 @@ pub(crate) struct PodResources {
 }
 
 impl PodResources {
-    /// Adds a pod.
     pub(crate) fn add(&mut self, usage: &PodUsage) {
         lines(&mut self.requests, "kube_pod_resource_request", usage, &usage.requests);
         lines(&mut self.limits, "kube_pod_resource_limit", usage, &usage.limits);

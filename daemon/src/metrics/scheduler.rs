@@ -174,7 +174,6 @@ impl SchedulerMetrics {
     }
 }
 
-/// Sets a gauge that has one label.
 pub(super) fn set(gauges: &Gauges<1>, label: &'static str, value: &str, count: usize) {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     gauges.get_or_create(&[(label, value.to_owned())]).set(count);

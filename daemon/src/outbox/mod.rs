@@ -14,7 +14,6 @@ use crate::config::EVENTS_MAX;
 use crate::state::{Effect, Nomination, PodEvent, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The waiting effects.
 #[derive(Debug, Default)]
 pub struct Outbox {
     waiting: BTreeMap<Subject, VecDeque<Effect>>,
@@ -26,13 +25,11 @@ pub struct Outbox {
     low: VecDeque<Subject>,
     /// Subjects with an effect that is being carried out.
     busy: BTreeSet<Subject>,
-    /// How many events wait.
     events: usize,
     /// How many events were dropped since the last [`Outbox::take_dropped`].
     dropped: u64,
 }
 
-/// The priority of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Priority {
     NodeWrite,
@@ -146,7 +143,6 @@ fn priority(effect: &Effect) -> Priority {
     }
 }
 
-/// Whether the effect is a step of the binding of its pod.
 fn is_binding(effect: &Effect) -> bool {
     matches!(effect, Effect::Bind { .. } | Effect::Find { .. } | Effect::WriteObjects { .. })
 }

@@ -56,7 +56,6 @@ impl AdminServer {
         self.figures.tick().await;
     }
 
-    /// Updates all gauges.
     pub(super) fn update_figures(&self, state: &mut State, now: Now) {
         self.metrics.figures(&state.figures(now));
         self.metrics.leading(self.lease.as_deref(), self.leadership.is_held(now));

@@ -51,7 +51,6 @@ impl Comparisons {
     }
 }
 
-/// Logs the results of comparisons.
 pub(super) fn log_results(notes: &[Note]) {
     let compared = notes.iter().filter_map(|note| match note {
         Note::Compared(compared) => Some(compared),

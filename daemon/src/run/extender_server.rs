@@ -43,7 +43,6 @@ impl ExtenderServer {
         Ok(Self { replies, tasks })
     }
 
-    /// Where the loop passes its replies.
     pub(super) fn replies(&self) -> Replies {
         self.replies.clone()
     }

@@ -15,7 +15,6 @@ use tokio::task::JoinSet;
 /// The effects in progress, and those that wait.
 pub(super) struct Work {
     effects: Effects,
-    /// Used for lists.
     client: kube::Client,
     lists: JoinSet<Result<Box<Listing>, String>>,
     pub(super) outbox: Outbox,
@@ -70,7 +69,6 @@ impl Work {
         }
     }
 
-    /// The next answer, if one is there already.
     pub(super) fn try_next(&mut self) -> anyhow::Result<Option<Input>> {
         while let Some(ended) = self.running.try_join_next() {
             let (subject, answer) = ended.context("carry out an effect")?;

@@ -12,7 +12,6 @@ use common::model::{Claims, ExtensionPoint, NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A binding that was sent and is not answered yet.
 pub(super) struct SentBinding {
     pending: PendingBinding,
     since: Duration,
@@ -42,7 +41,6 @@ impl Scheduler {
         self.try_bind(PendingBinding { id, pod, node, claims, phase }, step)
     }
 
-    /// Sends the binding.
     pub(super) fn bind(&mut self, pending: PendingBinding, step: &mut Step<'_>) {
         let (pod, uid) = (pending.pod.key.clone(), pending.pod.uid.clone());
         let (node, seat) = (pending.node.clone(), pending.claims.seat().cloned());
@@ -50,7 +48,6 @@ impl Scheduler {
         step.effects.push(Effect::Bind { pod, uid, node, seat });
     }
 
-    /// Handles the outcome of a binding.
     pub(crate) fn binding_answered(
         &mut self,
         key: &PodKey,

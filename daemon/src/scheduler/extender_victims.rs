@@ -18,7 +18,6 @@ const CANDIDATES_MAX: usize = 100;
 /// A node and the victims there, as extenders are asked about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreemptionCandidate {
-    /// The node's name.
     pub node: NodeName,
     /// The pods that would have to go.
     pub victims: Victims,

@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What all extenders together answer about the nodes for one pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtenderAnswer {
-    /// The nodes that fit.
     pub passed: Vec<NodeName>,
     /// Nodes that do not fit, and why.
     pub failed: BTreeMap<NodeName, String>,
@@ -32,9 +31,7 @@ pub struct ExtenderAnswer {
 /// Which pods extenders are interested in, and the pod that they are being asked about.
 #[derive(Default)]
 pub(crate) struct ExtenderRequests {
-    /// The extenders that filter or score nodes.
     nodes: Interest,
-    /// The extenders that have a verb for preemption.
     pub(super) victims: Interest,
     pending: Option<PendingRequest>,
 }
@@ -50,9 +47,7 @@ pub(super) struct PendingRequest {
 /// Which pods a set of extenders is interested in.
 #[derive(Default)]
 pub(super) struct Interest {
-    /// Whether an extender is interested in all pods.
     is_for_all: bool,
-    /// The extenders are interested in pods that request one of these resources.
     managed: BTreeSet<ResourceName>,
 }
 
@@ -96,14 +91,12 @@ impl ExtenderRequests {
         self.pending.take_if(|request| (&request.pod, &request.uid) == (key, uid))
     }
 
-    /// Whether an answer is pending.
     pub(super) fn is_busy(&self) -> bool {
         self.pending.is_some()
     }
 }
 
 impl Scheduler {
-    /// Sets the extenders that are asked.
     pub(crate) fn set_extenders(&mut self, extenders: &[Extender]) {
         self.extender_requests = ExtenderRequests::new(extenders);
     }

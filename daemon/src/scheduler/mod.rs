@@ -58,24 +58,20 @@ pub(crate) struct Scheduler {
     has_begun: bool,
     /// Pods that have a node, and wait for a Permit plugin or for their claims.
     pending_bindings: BTreeMap<PodKey, PendingBinding>,
-    /// The id of the newest pending binding.
     last_binding_id: u64,
     /// Whether something changed that a pending binding may wait for.
     has_changes: bool,
     /// The preemptors whose victims are being deleted.
     preemptions: BTreeMap<PodKey, Preemption>,
-    /// The last event of each pod that waits.
     last_events: BTreeMap<PodKey, LastEvent>,
     extender_requests: ExtenderRequests,
     unschedulable_pods: UnschedulablePods,
-    /// The bindings without an answer.
     bindings: BTreeMap<PodKey, SentBinding>,
     /// When the next reservation expires, which wakes pods up.
     next_expiry: Option<Timestamp>,
 }
 
 impl Scheduler {
-    /// A scheduler for the pods that name one of `profiles`.
     pub(crate) fn new(profiles: BTreeMap<Text, Registry>, backoff: Backoff) -> Self {
         // All profiles share one queue; the configuration is refused if their QueueSort plugins differ.
         let sort = profiles.values().find_map(|registry| registry.queue_sort.clone());
@@ -116,7 +112,6 @@ impl Scheduler {
         self.unschedulable_pods.count()
     }
 
-    /// This replica begins to lead.
     pub(crate) fn begin(&mut self) {
         self.has_begun = false;
     }

@@ -18,11 +18,9 @@ use jiff::SignedDuration;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pod that is to be bound.
 pub(super) struct PendingBinding {
     /// The number of this try: an answer to an earlier try is ignored.
     pub(super) id: u64,
-    /// The pod as it was decided on.
     pub(super) pod: Arc<Pod>,
     pub(super) node: NodeName,
     /// What it takes there besides room.
@@ -30,22 +28,16 @@ pub(super) struct PendingBinding {
     pub(super) phase: BindingPhase,
 }
 
-/// What a pending binding waits for.
 pub(super) enum BindingPhase {
     /// Nothing: the Permit plugins are asked in this step.
     Assumed,
-    /// A Permit plugin.
     WaitingOnPermit {
-        /// Since when.
         since: Duration,
         /// Each plugin with the end of the wait and its timeout.
         plugins: Vec<(&'static str, Duration, Duration)>,
     },
-    /// Its claims.
     Preparing {
-        /// What is prepared at the moment.
         preparation: Preparation,
-        /// Since when claims of the pod are prepared.
         since: Duration,
         /// When the wait times out.
         until: Duration,

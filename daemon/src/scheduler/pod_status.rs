@@ -10,7 +10,6 @@ use std::time::Duration;
 /// time. It counts in the first event; we record the event again, so that it does not expire while it is true.
 const REPEAT_AFTER: Duration = Duration::from_secs(6 * 60);
 
-/// The last event `FailedScheduling` of a pod.
 pub(super) struct LastEvent {
     uid: Uid,
     message: String,

@@ -10,12 +10,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The preemption by one pod.
 pub(super) struct Preemption {
-    /// The preemptor.
     uid: Uid,
     node: NodeName,
-    /// When it was decided.
     since: Duration,
     /// The victims whose deletion was sent and not answered yet.
     pending: BTreeSet<Uid>,
@@ -26,11 +23,9 @@ pub(super) struct Preemption {
     needs_activation: bool,
 }
 
-/// The victim that is deleted last.
 enum LastVictim {
     /// The deletions of the others are not all answered.
     Waiting(Arc<Pod>),
-    /// Its deletion was sent.
     Deleting(PodKey, Uid),
 }
 
@@ -68,7 +63,6 @@ impl Scheduler {
         }
     }
 
-    /// Deletes one victim.
     fn evict(&mut self, pod: &Pod, victim: &Arc<Pod>, preemption: &mut Preemption, step: &mut Step<'_>) {
         let is_same = |pending: &PendingBinding| pending.pod.uid == victim.uid;
         if self.pending_bindings.get(&victim.key).is_some_and(is_same) {

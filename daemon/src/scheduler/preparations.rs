@@ -40,7 +40,6 @@ impl Scheduler {
         self.pending_bindings.insert(pod, pending);
     }
 
-    /// Handles the outcome of the writes.
     pub(crate) fn writes_answered(
         &mut self,
         key: &PodKey,

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct UnschedulablePods(BTreeMap<PodKey, (Text, BTreeSet<&'static str>)>);
 
 impl UnschedulablePods {
-    /// These plugins rejected the pod.
     pub(super) fn insert(&mut self, pod: &Pod, plugins: BTreeSet<&'static str>) {
         self.0.insert(pod.key.clone(), (pod.spec.scheduler_name.clone(), plugins));
     }

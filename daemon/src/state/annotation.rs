@@ -10,34 +10,28 @@ use std::sync::Arc;
 /// A change of the annotations of one node, in one write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnnotationWrite {
-    /// The node's name.
     pub node: NodeName,
     /// The node's UID; a precondition of the write.
     pub uid: Uid,
     pub change: ReservationChange,
 }
 
-/// A change of one reservation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReservationChange {
-    /// Create it.
     Reserve(Box<Reservation>),
     /// Let it expire later.
     Extend {
         id: ReservationId,
         /// The request that created it: a reservation of another request under the same key is left alone.
         request: Text,
-        /// The new expiry.
         expires: Timestamp,
     },
     /// Let it expire earlier.
     Shorten {
         /// The whole reservation as it was judged: a different one under the same key is left alone.
         judged: Arc<Reservation>,
-        /// The new expiry.
         expires: Timestamp,
     },
-    /// Remove it.
     Release {
         /// The whole reservation as it was judged: one that was extended or created again meanwhile is left alone.
         judged: Arc<Reservation>,
@@ -49,26 +43,18 @@ pub enum ReservationChange {
 /// The reason for the release of an expired reservation.
 pub const EXPIRED: &str = "expired";
 
-/// The outcome of an [`AnnotationWrite`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnnotationOutcome {
     /// The node is as the change wants it, by this write or already before it.
-    Done {
-        /// The version of the node that is so.
-        version: u64,
-    },
+    Done { version: u64 },
     /// The write was certainly not done.
     Refused {
-        /// The error.
         why: String,
         /// Says when the write may be tried again.
         refusal: WriteRefusal,
     },
     /// There was no answer: the write may have been done.
-    Unknown {
-        /// The error.
-        why: String,
-    },
+    Unknown { why: String },
 }
 
 /// Why a write was refused, and so when it may be tried again.
@@ -85,42 +71,30 @@ pub enum WriteRefusal {
     NotAllowed,
 }
 
-/// A Kubernetes event about any object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObjectEvent {
-    /// The object that it is about.
     pub about: ObjectRef,
-    /// A second object that it concerns.
     pub related: Option<ObjectRef>,
     /// Whether its type is `Warning`, not `Normal`.
     pub is_warning: bool,
-    /// As in `reason:`.
     pub reason: &'static str,
-    /// As in `note:`, a sentence.
     pub note: String,
     /// The name after `#` in `reserve/keep`, if the pod has one: the event is the answer for whoever wrote it.
     pub answers: Option<Text>,
-    /// The time of the event.
     pub at: Timestamp,
 }
 
-/// An object, as events refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectRef {
-    /// As in `apiVersion:`.
     pub api_version: Text,
-    /// As in `kind:`.
     pub kind: Text,
     /// The namespace; empty for a kind that has none.
     pub namespace: Text,
-    /// As in `metadata.name`.
     pub name: Text,
-    /// As in `metadata.uid`.
     pub uid: Uid,
 }
 
 impl AnnotationWrite {
-    /// The reservation that it changes.
     pub fn id(&self) -> &ReservationId {
         match &self.change {
             ReservationChange::Reserve(reservation) => &reservation.id,
@@ -146,12 +120,10 @@ impl ObjectEvent {
 }
 
 impl ObjectRef {
-    /// A reference to a node.
     pub fn node(name: &NodeName, uid: &Uid) -> Self {
         Self::core("Node", "", name.as_str(), uid)
     }
 
-    /// A reference to a namespace.
     pub fn namespace(namespace: &Namespace) -> Self {
         Self::core("Namespace", "", &namespace.meta.name, &namespace.meta.uid)
     }

@@ -8,7 +8,6 @@ use common::model::owner::ForeignClaim;
 use common::model::{NodeName, ObjectWrite, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 
-/// One effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Bind a pod to a node and stamp it with the reservation that it takes, in one write.
@@ -17,9 +16,7 @@ pub enum Effect {
         pod: PodKey,
         /// The UID; a precondition of the write.
         uid: Uid,
-        /// The node's name.
         node: NodeName,
-        /// The reservation that the pod takes.
         seat: Option<ReservationId>,
     },
     /// GET a pod whose binding had no clear answer, and repeat that until the API server answers.
@@ -28,7 +25,6 @@ pub enum Effect {
         pod: PodKey,
         /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The node that it should be bound to.
         node: NodeName,
     },
     /// Write into the PodScheduled condition why the pod is not scheduled.
@@ -37,11 +33,9 @@ pub enum Effect {
         pod: PodKey,
         /// The UID; a precondition of the write.
         uid: Uid,
-        /// The generation of the pod that was decided on.
         generation: i64,
         /// `Unschedulable`, `SchedulerError` or `WaitingForReservedNode`.
         reason: &'static str,
-        /// The message of the condition.
         message: String,
         /// The transition time, if the condition turns false by this write.
         since: Option<Timestamp>,
@@ -67,25 +61,20 @@ pub enum Effect {
         uid: Uid,
         /// The number of this try; the input repeats it.
         id: u64,
-        /// The writes, in this order.
         writes: Vec<ObjectWrite>,
     },
     /// Create, extend, shorten or release a reservation.
     Annotate(Box<AnnotationWrite>),
-    /// Record an event about any object.
     WriteEvent(Box<ObjectEvent>),
     /// Read the metadata of an owner that is not of a built-in kind.
     ReadOwner(Box<ForeignClaim>),
-    /// Record an event about a pod.
     WritePodEvent {
         /// The pod's namespace and name.
         pod: PodKey,
         /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The scheduler in whose name the event is recorded.
         scheduler_name: Text,
         event: PodEvent,
-        /// The time of the event.
         at: Timestamp,
     },
     /// Ask extenders to filter and to score nodes for a pod.
@@ -97,7 +86,6 @@ pub enum Effect {
         /// The nodes that passed our own filters.
         nodes: Vec<NodeName>,
     },
-    /// Ask extenders about the victims of a preemption.
     AskExtendersAboutVictims {
         /// The pod's namespace and name.
         pod: PodKey,
@@ -110,9 +98,7 @@ pub enum Effect {
     List,
     /// Answer a question of a scheduler.
     Reply {
-        /// The number of the question.
         id: u64,
-        /// The answer itself.
         reply: Reply,
     },
 }
@@ -120,20 +106,16 @@ pub enum Effect {
 /// What an effect is about. Effects with the same subject are carried out one at a time, in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// A pod, by its name.
     Pod(PodKey),
     /// A question of a scheduler, by its number.
     Question(u64),
-    /// A node, by its name.
     Node(NodeName),
     /// Another object, which is only read, or named in events.
     ObjectRef(Uid),
-    /// The belief as a whole.
     Belief,
 }
 
 impl Effect {
-    /// What the effect is about.
     pub fn subject(&self) -> Subject {
         match self {
             Self::Bind { pod, .. }
@@ -157,53 +139,39 @@ impl Effect {
 /// What becomes of a pod's nomination (`status.nominatedNodeName`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nomination {
-    /// It does not change.
     Keep,
-    /// The pod is nominated to this node, or to none.
     Change(Option<NodeName>),
 }
 
 /// The deletion of a preemption victim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Eviction {
-    /// The pod that is deleted.
     pub victim: PodKey,
     /// Its UID; a precondition of the writes.
     pub victim_uid: Uid,
-    /// The generation of it that was decided on.
     pub generation: i64,
     /// The transition time of its condition.
     pub since: Timestamp,
-    /// The pod that gets the room.
     pub preemptor: PodKey,
-    /// The preemptor's UID.
     pub preemptor_uid: Uid,
-    /// The preemptor's scheduler.
     pub scheduler_name: Text,
-    /// The node of the victim.
     pub node: NodeName,
 }
 
 /// The events that a scheduler records about pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodEvent {
-    /// The pod was bound.
     Scheduled {
-        /// The node's name.
         node: NodeName,
     },
     /// No node was found, or something failed.
     FailedScheduling {
-        /// The reasons.
         message: String,
     },
     /// The pod had to go for one of higher priority.
     Preempted {
-        /// The preemptor.
         by: PodKey,
-        /// The preemptor's UID.
         by_uid: Uid,
-        /// The node's name.
         node: NodeName,
         /// Whether the victim was not bound yet, so that only this daemon knew of its node.
         in_memory: bool,

@@ -10,18 +10,13 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The values of the gauges.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Nodes of the belief.
     pub nodes: usize,
-    /// Pods that are counted on them.
     pub pods: usize,
     /// Of these pods, those that this daemon placed and that are not seen bound yet.
     pub assumed: usize,
-    /// Pods in the active queue.
     pub active: usize,
-    /// Pods in the backoff queue.
     pub backoff: usize,
     /// Unschedulable pods, which wait for a change.
     pub unschedulable: usize,
@@ -41,7 +36,6 @@ pub struct Figures {
     pub unprotected: usize,
 }
 
-/// Every state that a reservation can be in.
 const STATES: [ReservationState; 5] = [
     ReservationState::Occupied,
     ReservationState::Held,
@@ -59,7 +53,6 @@ const HELD: [(&str, ResourceName); 4] = [
 ];
 
 impl State {
-    /// The values at `now`.
     pub fn figures(&mut self, now: Now) -> Figures {
         let PendingPods { active, backoff, unschedulable, gated } = self.scheduler.pending();
         let mut figures = Figures {

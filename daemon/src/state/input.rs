@@ -10,7 +10,6 @@ use common::cluster::compare::Listing;
 use common::model::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 
-/// One input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// A change of the cluster, from a watch or from a read.
@@ -21,21 +20,17 @@ pub enum Input {
         pod: PodKey,
         /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// Whether it was bound.
         outcome: BindingOutcome,
     },
     /// The nomination of a pod was written, or could not be.
     Nominated {
-        /// The pod's UID.
         uid: Uid,
         /// The version of the pod that has the nomination; `None` if it was not written.
         version: Option<u64>,
     },
     /// The outcome of [`Effect::Evict`](super::Effect::Evict).
     Evicted {
-        /// The victim and its preemptor.
         eviction: Box<Eviction>,
-        /// Whether its deletion has begun.
         outcome: EvictionOutcome,
     },
     /// The outcome of [`Effect::WriteObjects`](super::Effect::WriteObjects).
@@ -64,23 +59,19 @@ pub enum Input {
         pod: PodKey,
         /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes that are left, each with its victims.
         answer: Result<BTreeMap<NodeName, Victims>, String>,
     },
     /// A scheduler asks this daemon as its extender.
     Question {
         /// The number of the question; the reply repeats it.
         id: u64,
-        /// The question itself.
         question: Box<Question>,
     },
     /// The outcome of [`Effect::Annotate`](super::Effect::Annotate).
     Annotated {
         annotation: Box<AnnotationWrite>,
-        /// Whether it was done.
         outcome: AnnotationOutcome,
     },
-    /// Whether this replica leads from now on.
     Leading(bool),
     /// The belief is to be compared with what the API server has.
     Compare(ComparisonCause),
@@ -92,7 +83,6 @@ pub enum Input {
     Stop,
 }
 
-/// Why a comparison is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonCause {
     /// The previous comparison was some minutes ago. Only the leader compares periodically.
@@ -101,21 +91,17 @@ pub enum ComparisonCause {
     Signal,
 }
 
-/// The outcome of an eviction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvictionOutcome {
     /// The victim's deletion has begun.
     Begun,
-    /// The victim was gone already.
     Gone,
     /// The victim could not be patched or deleted, or there was no answer.
     Failed {
-        /// The error.
         why: String,
     },
 }
 
-/// The outcome of a binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BindingOutcome {
     /// The pod is bound to the node that was asked for.

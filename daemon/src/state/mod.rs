@@ -54,13 +54,10 @@ pub struct Now {
 
 /// What a part of the daemon has to work with while one input is handled.
 pub struct Step<'a> {
-    /// What is believed about the cluster.
     pub cluster: &'a mut Cluster,
     /// The time at which the input is handled.
     pub now: Now,
-    /// The effects of this step so far.
     pub effects: &'a mut Vec<Effect>,
-    /// The notes of this step so far.
     pub notes: &'a mut Vec<Note>,
 }
 
@@ -78,7 +75,6 @@ pub struct State {
     /// What a new leader has yet to see before it decides.
     lag: Option<lag::Lag>,
     is_stopped: bool,
-    /// The scheduler names of all profiles.
     names: Arc<[Text]>,
     /// Whether the replica's Lease should be written soon: see [`State::take_news`].
     has_news: bool,

@@ -9,18 +9,12 @@ use std::time::Duration;
 /// One thing that metrics count.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Note {
-    /// A scheduling attempt.
     Attempt {
-        /// The scheduler name.
         profile: Text,
-        /// Its result.
         result: AttemptResult,
     },
-    /// A pod was bound.
     Bound {
-        /// The scheduler name.
         profile: Text,
-        /// How many attempts it took.
         attempts: u32,
         /// The milliseconds from the first time that the pod was seen.
         waited_ms: u64,
@@ -29,33 +23,25 @@ pub enum Note {
     },
     /// A pod has finished an extension point that does not end when its plugins return: PreBind of volumes, Bind.
     ExtensionPointDuration {
-        /// The scheduler name.
         profile: Text,
         extension_point: ExtensionPoint,
-        /// How it ended.
         status: Status,
-        /// How long it took.
         took: Duration,
     },
-    /// A preemption begins.
     Preemption {
-        /// How many victims there are.
         victims: usize,
         /// How many of them a PodDisruptionBudget protects.
         violations: usize,
     },
     /// The deletion of all victims of a preemption has begun, or one of them could not be deleted.
     VictimDeletion {
-        /// Whether all deletions have begun.
         is_done: bool,
-        /// How long that took.
         took: Duration,
     },
     /// A pod that waited for a Permit plugin was allowed or rejected.
     PermitWait {
         /// `Success` or `Unschedulable`.
         result: &'static str,
-        /// How long it waited, in milliseconds.
         waited_ms: u64,
     },
     /// Pods were moved into a part of the queue.
@@ -64,20 +50,16 @@ pub enum Note {
         queue: &'static str,
         /// Why they were moved, by kube-scheduler's names.
         event: &'static str,
-        /// How many pods.
         count: u64,
     },
     /// Events were not written because too many waited.
     EventsDropped {
-        /// How many events.
         count: u64,
     },
-    /// The daemon created a reservation.
     Reserved {
         /// `keep` or `delete`: for a pod that asks for it, or for a deleted pod.
         by: &'static str,
     },
-    /// A reservation was removed.
     Released {
         /// The reason in one word.
         why: &'static str,
@@ -95,31 +77,23 @@ pub enum Note {
     OwnerUnreadable,
     /// All replicas have seen a reservation.
     Acknowledged {
-        /// The milliseconds from the write.
         after_ms: u64,
     },
     /// The belief was compared with what the API server has.
     Compared(ComparisonResult),
 }
 
-/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComparisonResult {
-    /// Nothing differs.
     Equal,
-    /// These differences are certain.
     Different(Vec<Difference>),
     /// Nothing could be compared, and this is why.
     Unknown(String),
 }
 
-/// The result of a scheduling attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptResult {
-    /// A node was found.
     Scheduled,
-    /// No node fits.
     Unschedulable,
-    /// The attempt failed with an error.
     Error,
 }

@@ -19,13 +19,10 @@ const LIST_DEADLINE: Duration = Duration::from_secs(60);
 /// The longest line of a watch. The API server stores no object larger than a few MiB, so a longer line is an error.
 const LINE_LEN_MAX: usize = 16 << 20;
 
-/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
-    /// The server answered with an error.
     #[error("the API server answered {code}: {message}")]
     Refused { code: u16, message: String },
-    /// There was no answer, or it was incomplete.
     #[error("no answer from the API server: {0}")]
     Broken(String),
     /// The answer is not JSON of the expected form.

@@ -12,15 +12,12 @@ use std::collections::BTreeSet;
 /// The media type of whole objects.
 const WHOLE: &str = "application/json";
 
-/// One watched kind of object.
 pub trait WatchedKind {
-    /// The type of a decoded object.
     type Object;
 
     /// The plural name, for logs.
     fn name(&self) -> &'static str;
 
-    /// The path of the list.
     fn path(&self) -> String;
 
     /// The selector as part of the query; empty: all objects.
@@ -28,12 +25,10 @@ pub trait WatchedKind {
         ""
     }
 
-    /// The `Accept` header of lists.
     fn accept_list(&self) -> &'static str {
         WHOLE
     }
 
-    /// The `Accept` header of watches.
     fn accept_watch(&self) -> &'static str {
         WHOLE
     }
@@ -43,13 +38,11 @@ pub trait WatchedKind {
         None
     }
 
-    /// Decodes one object.
     fn decode(&self, json: &str) -> Result<Self::Object, DecodeError>;
 
     /// Shares the memory of parts that are equal in several objects of a list.
     fn intern(&self, _interner: &mut ObjectInterner, _object: &mut Self::Object) {}
 
-    /// The event of the cluster for a change.
     fn event(&self, event: WatchEvent<Self::Object>) -> Event;
 
     /// The event that says that everything up to a version was seen; `None` if that is not needed for this kind.
@@ -69,21 +62,17 @@ pub fn watched_kinds(plugins: &PluginList, profiles: &[Profile]) -> BTreeSet<Cat
     kinds
 }
 
-/// All nodes.
 pub struct Nodes;
 
-/// All pods that have not ended.
 pub struct Pods;
 
 /// All workloads of one kind. Of CronJobs only the metadata is read: they say neither how many pods they want nor where.
 pub struct Workloads(pub OwnerKind);
 
-/// All objects of one kind of the catalog.
 pub struct CatalogObjects(pub CatalogKind);
 
 /// The replicas of the daemon in one namespace, by their Leases.
 pub struct Replicas {
-    /// The namespace of the Leases.
     pub namespace: String,
 }
 

@@ -126,7 +126,6 @@ struct Reflector<W> {
     failures: u32,
 }
 
-/// Why a watch ended.
 enum WatchEnd {
     /// The server closed it, as it does from time to time.
     Closed,

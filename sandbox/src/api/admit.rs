@@ -160,7 +160,6 @@ pub(super) fn check_name(resource: &Resource, object: &Value) -> Answer<()> {
     Err(Refusal::invalid(resource, name, ("Invalid", "metadata.name", &why)))
 }
 
-/// Refuses invalid objects.
 pub(super) fn check(resource: &Resource, object: &Value) -> Answer<()> {
     let invalid = |kind, field, why: &str| Err(Refusal::invalid(resource, name(object), (kind, field, why)));
     match resource.plural {

@@ -8,7 +8,6 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
     pub(crate) grace: Option<i64>,
@@ -30,7 +29,6 @@ impl DeleteOptions {
         Self { uid: Some(uid(object).to_owned()), ..Self::default() }
     }
 
-    /// From the body of a request.
     pub(crate) fn of(body: &Value) -> Self {
         let word = |pointer| Some(text(body, pointer).to_owned()).filter(|word| !word.is_empty());
         let finalizer = match text(body, "/propagationPolicy") {

@@ -19,7 +19,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Which part of an object is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Everything except the status, if the kind has the subresource `status`.
@@ -35,13 +34,11 @@ pub(crate) struct State {
     rng: fastrand::Rng,
 }
 
-/// A kind of the table.
 pub(crate) fn kind(group: &str, plural: &str) -> &'static Resource {
     // Every caller names a kind of the table; the fallback only avoids a panic.
     find(group, plural).unwrap_or(&RESOURCES[0])
 }
 
-/// The kind Pod.
 pub(crate) fn pods() -> &'static Resource {
     kind("", "pods")
 }
@@ -56,7 +53,6 @@ impl State {
         state
     }
 
-    /// One object.
     pub(crate) fn get(&self, key: &Key) -> Answer<&Arc<Value>> {
         self.store.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
     }
@@ -66,7 +62,6 @@ impl State {
         self.store.all(resource).cloned().collect()
     }
 
-    /// Creates an object.
     pub(crate) fn create(
         &mut self,
         resource: &'static Resource,

@@ -75,7 +75,6 @@ impl State {
         self.delete(key, &options).map(drop)
     }
 
-    /// The budget that the pod belongs to.
     fn budget_of(&self, pod: &Value) -> Answer<Option<Arc<Value>>> {
         let all = self.store.all(kind("policy", "poddisruptionbudgets"));
         let of_pod = |budget: &&Arc<Value>| {
@@ -127,7 +126,6 @@ impl State {
     }
 }
 
-/// The condition DisruptionAllowed of a budget.
 pub(crate) fn disruption_allowed(budget: &Value, allowed: i64) -> Value {
     let (word, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
     json!({ "type": "DisruptionAllowed", "status": word, "reason": reason, "message": "",

@@ -6,7 +6,6 @@ use crate::store::Key;
 use crate::value::{name, number, pairs};
 use serde_json::{Value, json};
 
-/// The Scale of a workload.
 pub(crate) fn scale_of(object: &Value) -> Value {
     let mut meta = json!({});
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
@@ -20,7 +19,6 @@ pub(crate) fn scale_of(object: &Value) -> Value {
 }
 
 impl State {
-    /// Writes the Scale of a workload.
     pub(crate) fn set_scale(&mut self, key: &Key, old: &Value, scale: &Value, is_dry: bool) -> Answer<Value> {
         let mut new = old.clone();
         let replicas = number(scale, "/spec/replicas").unwrap_or(0);

@@ -123,7 +123,6 @@ fn create_replica_set(state: &mut State, deployment: &Value, olds: &[Arc<Value>]
     let _ = state.create(kind("apps", "replicasets"), namespace(deployment), set, false);
 }
 
-/// Writes the status of the Deployment.
 fn update_status(state: &mut State, deployment: &Value, olds: &[Arc<Value>], new: &Value) {
     let (wanted, available) = (replicas(deployment), sum(new, olds, "availableReplicas"));
     let mut status = json!({

@@ -44,7 +44,6 @@ fn is_active(pod: &Value) -> bool {
     !is_deleting(pod) && !is_ended(pod)
 }
 
-/// Whether a pod has succeeded or failed.
 fn is_ended(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
 }
@@ -53,7 +52,6 @@ fn is_ready(pod: &Value) -> bool {
     condition(pod, "Ready") == "True"
 }
 
-/// All objects of a kind that `owner` controls.
 fn owned(state: &State, resource: &'static Resource, owner: &Value) -> Vec<Arc<Value>> {
     let is_owned = |one: &&Arc<Value>| namespace(one) == namespace(owner) && is_controlled_by(one, owner);
     state.store.all(resource).filter(is_owned).cloned().collect()
@@ -65,7 +63,6 @@ fn owner_reference(resource: &Resource, owner: &Value) -> Value {
             "controller": true, "blockOwnerDeletion": true })
 }
 
-/// A pod from the template of its owner.
 fn pod_of(resource: &Resource, owner: &Value) -> Value {
     let template = &owner["spec"]["template"];
     let mut pod = json!({ "metadata": template["metadata"], "spec": template["spec"] });

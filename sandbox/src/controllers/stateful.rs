@@ -28,7 +28,6 @@ pub(super) fn run(state: &mut State) {
     }
 }
 
-/// The ordinal in a pod's name.
 fn ordinal(pod: &Value) -> i64 {
     name(pod).rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(-1)
 }

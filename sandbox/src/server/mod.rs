@@ -30,7 +30,6 @@ use tower::Service;
 /// Returns the current time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The body of an answer.
 pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// The state behind a mutex, and the clock.
@@ -89,7 +88,6 @@ where
 
 type ResponseResult = Answer<Response<AnswerBody>>;
 
-/// Answers one request.
 fn answer(shared: &Shared, parts: &Parts, body: &Bytes) -> ResponseResult {
     let path = parts.uri.path();
     if matches!(path, "/healthz" | "/livez" | "/readyz") {

@@ -9,24 +9,20 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Renders the objects of one request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renderer {
     pub(super) resource: &'static Resource,
     pub(super) form: Form,
 }
 
-/// The metadata of one page of a list.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) revision: u64,
-    /// The token for the next page.
     pub(super) next: Option<String>,
     pub(super) left: Option<usize>,
 }
 
 impl Renderer {
-    /// One object.
     pub(super) fn object(&self, object: &Value, now: Timestamp) -> Value {
         match self.form {
             Form::Whole => for_resource(self.resource, object),
@@ -38,7 +34,6 @@ impl Renderer {
         }
     }
 
-    /// All objects of a page.
     pub(super) fn list(&self, objects: &[Arc<Value>], page: &Page, now: Timestamp) -> Value {
         let mut meta = json!({ "resourceVersion": page.revision.to_string() });
         if let Some(next) = &page.next {
@@ -86,7 +81,6 @@ fn metadata(object: &Value) -> Value {
     json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"] })
 }
 
-/// The `Date` header of an answer.
 pub(super) fn date(now: Timestamp) -> String {
     now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

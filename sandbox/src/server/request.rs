@@ -45,7 +45,6 @@ impl Target {
     }
 }
 
-/// The query of a URL.
 #[derive(Debug)]
 pub(super) struct Query(BTreeMap<String, String>);
 
@@ -109,11 +108,9 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The form in which objects are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
-    /// Metadata only.
     Metadata,
     /// Rows of a table, as `kubectl get` prints them.
     Table,

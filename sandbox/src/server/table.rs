@@ -20,7 +20,6 @@ fn titles(resource: &Resource) -> &'static str {
     }
 }
 
-/// The definitions of the columns of a kind.
 pub(super) fn columns(resource: &Resource) -> Vec<Value> {
     let mut priority = 0;
     let mut columns = Vec::new();
@@ -36,7 +35,6 @@ pub(super) fn columns(resource: &Resource) -> Vec<Value> {
     columns
 }
 
-/// The cells of one object.
 pub(super) fn cells(resource: &Resource, object: &Value, now: Timestamp) -> Vec<Value> {
     let count = |pointer: &str| number(object, pointer).unwrap_or(0).to_string();
     let ready = || format!("{}/{}", count("/status/readyReplicas"), count("/spec/replicas"));

@@ -18,7 +18,6 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// One request about objects.
 pub(super) struct ObjectRequest<'a> {
     pub(super) shared: &'a Shared,
     pub(super) parts: &'a Parts,
@@ -28,7 +27,6 @@ pub(super) struct ObjectRequest<'a> {
     pub(super) form: Form,
 }
 
-/// Answers a request.
 pub(super) fn serve(request: &ObjectRequest<'_>) -> ResponseResult {
     let (key, resource) = (&request.target.key, request.resource());
     match (request.parts.method.as_str(), key.name.is_empty(), request.target.subresource.as_str()) {

@@ -22,7 +22,6 @@ const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a watch lasts if the request does not say.
 const DURATION_DEFAULT: Duration = Duration::from_secs(30 * 60);
 
-/// One watch.
 pub(super) struct Watch {
     shared: Shared,
     renderer: Renderer,
@@ -37,7 +36,6 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins a watch with the parameters of a query.
     pub(super) fn begin(
         shared: Shared,
         renderer: Renderer,
@@ -81,7 +79,6 @@ impl Watch {
         }
     }
 
-    /// The lines, one after the other.
     pub(super) fn lines(self) -> impl Stream<Item = Bytes> + Send {
         futures::stream::unfold(self, |mut watch| async move { watch.next().await.map(|line| (line, watch)) })
     }

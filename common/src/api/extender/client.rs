@@ -12,14 +12,11 @@ use std::collections::BTreeMap;
 pub enum SentNodes<'a> {
     /// By name, for an extender with `nodeCacheCapable`.
     Names(&'a [NodeName]),
-    /// Whole objects.
     Objects(&'a [Box<RawValue>]),
 }
 
-/// The result of a filter call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtenderFilterResult {
-    /// The nodes that pass the filter.
     pub nodes: Vec<NodeName>,
     /// Nodes that do not pass, with the reasons. Preemption may help.
     pub failed: BTreeMap<NodeName, String>,

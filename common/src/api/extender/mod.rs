@@ -37,37 +37,28 @@ pub struct ExtenderArgs<'a> {
 
 /// The nodes in the arguments of a call.
 pub enum ReceivedNodes<'a> {
-    /// By name.
     Names(Vec<Cow<'a, str>>),
     /// Whole objects, each with its name.
     Objects(Vec<(Cow<'a, str>, &'a RawValue)>),
 }
 
-/// The arguments of a preemption call.
 pub struct ExtenderPreemptionArgs {
-    /// The preemptor.
     pub pod: Pod,
-    /// The candidate nodes with their victims.
     pub candidates: BTreeMap<NodeName, Victims>,
 }
 
 /// The pods that would be preempted on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Victims {
-    /// The UIDs of the pods.
     pub pods: Vec<Uid>,
     /// How many of these pods a PodDisruptionBudget protects (`numPDBViolations`).
     pub violations: i64,
 }
 
-/// The arguments of a binding call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtenderBindingArgs {
-    /// Namespace and name of the pod.
     pub pod: PodKey,
-    /// The UID of the pod.
     pub uid: Uid,
-    /// The node that the pod is bound to.
     pub node: NodeName,
 }
 
@@ -178,7 +169,6 @@ fn named(json: &RawValue) -> Result<(Cow<'_, str>, &RawValue), DecodeError> {
     }
 }
 
-/// Decodes the arguments of a preemption call.
 pub fn preemption_args(json: &str) -> Result<ExtenderPreemptionArgs, DecodeError> {
     let wire: PreemptionWire<'_> = decode(QUESTION, json)?;
     let pod = whole_pod(wire.pod)?;
@@ -198,7 +188,6 @@ pub fn preemption_args(json: &str) -> Result<ExtenderPreemptionArgs, DecodeError
     Ok(ExtenderPreemptionArgs { pod, candidates: whole.chain(meta).collect() })
 }
 
-/// Decodes the arguments of a binding call.
 pub fn binding_args(json: &str) -> Result<ExtenderBindingArgs, DecodeError> {
     let wire: BindingWire<'_> = decode(QUESTION, json)?;
     if [&wire.pod_name, &wire.pod_namespace, &wire.pod_uid, &wire.node].iter().any(|text| text.is_empty()) {

@@ -10,18 +10,14 @@ use crate::model::resources::Resources;
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// The requests and limits of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodUsage {
     pub namespace: String,
     pub name: String,
     /// The node; empty if the pod has none.
     pub node: String,
-    /// `spec.schedulerName`.
     pub scheduler: String,
-    /// The priority, if there is one.
     pub priority: Option<i32>,
-    /// The sum of the requests.
     pub requests: Resources,
     /// The sum of the limits; zero for resources without limits.
     pub limits: Resources,

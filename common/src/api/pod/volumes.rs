@@ -7,12 +7,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
-/// A volume with any source.
 #[derive(Default)]
 pub(super) struct VolumeWire {
     name: Text,
     sources: Vec<VolumeSource>,
-    /// The reference of an image volume.
     pub(super) image: Option<Text>,
     /// Whether some source is not in [`SOURCES_ANYWHERE`].
     pub(super) is_special: bool,

@@ -5,7 +5,6 @@ use crate::model::ids::Uid;
 use crate::model::reservation::{ReservationId, Seat};
 use crate::model::resources::ResourceName;
 
-/// One annotation key of ours.
 pub(super) struct Key {
     pub(super) field: Field,
     pub(super) id: ReservationId,

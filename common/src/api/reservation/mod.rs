@@ -40,7 +40,6 @@ pub const INFO_LEN_MAX: usize = 4096;
 /// How many characters of a key, or of text in a record, are shown. Every well-formed key is shorter.
 const KEY_SHOWN_MAX: usize = 90;
 
-/// Why a reservation cannot be encoded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// The record has a newer version than this program writes.
@@ -55,7 +54,6 @@ pub enum EncodeError {
     /// The plain form has another resource than cpu, memory and ephemeral storage.
     #[error("{0} has no annotation key, and the plain form has no record to hold it")]
     NoKey(String),
-    /// The record is too long.
     #[error("the record has {0} bytes, and at most {INFO_LEN_MAX} fit")]
     TooLong(usize),
     /// The result would be an invalid annotation, for example because of a negative amount.

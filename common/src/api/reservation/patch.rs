@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 /// A node as the writer has read it.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedNode<'n> {
-    /// The UID of the node.
     pub uid: &'n str,
     /// `metadata.resourceVersion` of the node.
     pub version: &'n str,
-    /// All annotations of the node.
     pub annotations: &'n BTreeMap<String, String>,
 }
 

@@ -35,7 +35,6 @@ struct Source<'a> {
     persistent_volume_name: Option<Str<'a>>,
 }
 
-/// Decodes a VolumeAttachment.
 pub fn attachment(json: &str) -> Result<VolumeAttachment, DecodeError> {
     let Wire { metadata, spec } = decode(KIND, json)?;
     let spec = spec.unwrap_or_default();

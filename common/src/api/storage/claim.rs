@@ -56,7 +56,6 @@ struct StatusWire<'a> {
     phase: Option<Str<'a>>,
 }
 
-/// Decodes a PersistentVolumeClaim.
 pub fn claim(json: &str) -> Result<PersistentVolumeClaim, DecodeError> {
     let Wire { metadata, spec, status } = decode(KIND, json)?;
     let spec = spec.unwrap_or_default();

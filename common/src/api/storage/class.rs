@@ -36,7 +36,6 @@ struct RequirementWire<'a> {
     values: NullableList<Str<'a>>,
 }
 
-/// Decodes a StorageClass.
 pub fn class(json: &str) -> Result<StorageClass, DecodeError> {
     let wire: Wire<'_> = decode(KIND, json)?;
     let requirements = |term: &TermWire<'_>| -> Box<[_]> {

@@ -72,7 +72,6 @@ struct CapacityWire<'a> {
     node_topology: Option<SelectorWire<'a>>,
 }
 
-/// Decodes a CSINode.
 pub fn node(json: &str) -> Result<CsiNode, DecodeError> {
     let NodeWire { metadata, spec } = decode(NODE, json)?;
     let migrated = metadata.annotation(MIGRATED_PLUGINS).unwrap_or_default();
@@ -87,7 +86,6 @@ pub fn node(json: &str) -> Result<CsiNode, DecodeError> {
     })
 }
 
-/// Decodes a CSIDriver.
 pub fn driver(json: &str) -> Result<CsiDriver, DecodeError> {
     let DriverWire { metadata, spec } = decode(DRIVER, json)?;
     let spec = spec.unwrap_or_default();
@@ -98,7 +96,6 @@ pub fn driver(json: &str) -> Result<CsiDriver, DecodeError> {
     })
 }
 
-/// Decodes a CSIStorageCapacity.
 pub fn capacity(json: &str) -> Result<CsiStorageCapacity, DecodeError> {
     let wire: CapacityWire<'_> = decode(CAPACITY, json)?;
     Ok(CsiStorageCapacity {

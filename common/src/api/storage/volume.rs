@@ -100,7 +100,6 @@ struct StatusWire<'a> {
     phase: Option<Str<'a>>,
 }
 
-/// Decodes a PersistentVolume.
 pub fn volume(json: &str) -> Result<PersistentVolume, DecodeError> {
     let Wire { metadata, spec, status } = decode(KIND, json)?;
     let spec = spec.unwrap_or_default();

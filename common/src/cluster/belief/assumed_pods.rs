@@ -11,26 +11,21 @@ use std::sync::Arc;
 pub struct Assumption {
     /// The UID of the pod, since another pod may come under the same key.
     pub uid: Uid,
-    /// The node that the pod is bound to.
     pub node: NodeName,
     /// What the pod takes there besides room.
     pub claims: Claims,
-    /// The time of the decision.
     pub since: Timestamp,
 }
 
 impl Cluster {
-    /// The number of assumed pods.
     pub fn assumed(&self) -> usize {
         self.assumed.len()
     }
 
-    /// Whether the pod under `key` is assumed on a node.
     pub fn is_assumed(&self, key: &PodKey) -> bool {
         self.assumed.contains_key(key)
     }
 
-    /// The node on which the pod with this key and UID is assumed.
     pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
         self.assumed.get(key).filter(|assumed| assumed.uid == *uid)?.node.as_ref()
     }

@@ -14,27 +14,16 @@ use std::collections::BTreeSet;
 /// The objects of all kinds besides nodes, pods and workloads.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// Namespaces.
     pub namespaces: Store<Namespace>,
-    /// Services.
     pub services: Store<Service>,
-    /// PersistentVolumeClaims.
     pub claims: Store<PersistentVolumeClaim>,
-    /// PersistentVolumes.
     pub volumes: Store<PersistentVolume>,
-    /// StorageClasses.
     pub classes: Store<StorageClass>,
-    /// CSINodes.
     pub csi_nodes: Store<CsiNode>,
-    /// CSIDrivers.
     pub csi_drivers: Store<CsiDriver>,
-    /// CSIStorageCapacities.
     pub csi_capacities: Store<CsiStorageCapacity>,
-    /// VolumeAttachments.
     pub attachments: Store<VolumeAttachment>,
-    /// PodDisruptionBudgets.
     pub budgets: Store<DisruptionBudget>,
-    /// ResourceQuotas.
     pub quotas: Store<ResourceQuota>,
     listed: BTreeSet<CatalogKind>,
     unreadable: BTreeSet<CatalogKind>,
@@ -51,17 +40,14 @@ impl Catalog {
         !self.unreadable.contains(&kind)
     }
 
-    /// The volumes that are attached to `node` or are to be.
     pub fn attachments_of(&self, node: &NodeName) -> impl Iterator<Item = &VolumeAttachment> {
         self.attachments.grouped(node.as_str())
     }
 
-    /// The volumes of a storage class.
     pub fn volumes_of(&self, class: &str) -> impl Iterator<Item = &PersistentVolume> {
         self.volumes.grouped(class)
     }
 
-    /// The free capacities of a storage class.
     pub fn capacities_of(&self, class: &str) -> impl Iterator<Item = &CsiStorageCapacity> {
         self.csi_capacities.grouped(class)
     }

@@ -9,21 +9,16 @@ use crate::model::{Node, Pod, Replica};
 /// News about the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A watch event about nodes.
     Nodes(WatchEvent<Node>),
-    /// A watch event about pods.
     Pods(WatchEvent<Pod>),
     /// All changes of nodes up to this resource version were seen, as a bookmark or a list says.
     NodesUpTo(u64),
     /// All changes of pods up to this resource version were seen.
     PodsUpTo(u64),
-    /// A watch event about workloads of one kind.
     Workloads(OwnerKind, WatchEvent<Workload>),
     /// Workloads of this kind cannot be read, at least for now.
     WorkloadsUnreadable(OwnerKind),
-    /// The result of reading an owner of a foreign kind.
     OwnerRead(Box<ForeignClaim>, OwnerAnswer),
-    /// A watch event about objects of one of the kinds in the catalog.
     CatalogObjects(CatalogKind, WatchEvent<CatalogObject>),
     /// Objects of this kind cannot be read, at least for now, or are not served. Decisions do not wait for them.
     CatalogKindUnreadable(CatalogKind),
@@ -42,12 +37,10 @@ pub enum WatchEvent<T> {
     Relisted(Vec<T>),
 }
 
-/// What an event changed in the belief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// A node is new, or something about it changed that decisions read: its amounts, taints, reservations.
     NodeChanged(NodeName),
-    /// A node is gone.
     NodeGone(NodeName),
     /// There may be more room on the node: a pod left it, ended there or changed its requests, or a reservation holds less.
     RoomFreed(NodeName),
@@ -63,7 +56,6 @@ pub enum Change {
     OwnerChanged(Uid),
     /// The value of an owner's `reserve/keep`, here shortened, is invalid.
     KeepInvalid(Box<Owner>, Text),
-    /// Objects of this kind of the catalog changed.
     CatalogChanged(CatalogKind),
     /// The annotations of a node have other reservations than before.
     ReservationsChanged(NodeName),
@@ -72,7 +64,6 @@ pub enum Change {
 }
 
 impl<T> WatchEvent<T> {
-    /// The objects of the event.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         match self {
             Self::Applied(object) | Self::Deleted(object) => std::slice::from_ref(object).iter(),

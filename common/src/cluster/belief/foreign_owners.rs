@@ -15,12 +15,10 @@ use std::collections::BTreeMap;
 /// How many owners of foreign kinds are remembered for a namespace. Anybody who may create pods can name any owner.
 const PER_NAMESPACE_MAX: usize = 200;
 
-/// The result of reading an owner.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnerAnswer {
     /// The object of that kind and name; its UID may differ.
     Found(Box<Workload>),
-    /// There is no such object.
     Gone,
     /// The object cannot be read, for this reason.
     Refused(Text),
@@ -41,7 +39,6 @@ enum ForeignOwnerState {
     BeingRead,
     /// The object was read, and has the UID of the claim.
     Read,
-    /// There is no object of that UID.
     Gone,
     /// The object cannot be read, for this reason.
     Refused(Text),
@@ -117,7 +114,6 @@ impl Cluster {
         self.reservation_life(pod).map(|_| (claim, why))
     }
 
-    /// Notes that the owner is being read.
     pub fn note_owner_being_read(&mut self, claim: &ForeignClaim) {
         if !self.owners.foreign.claims.contains_key(claim) {
             self.owners.foreign.set(claim, ForeignOwnerState::BeingRead);
@@ -145,7 +141,6 @@ impl Cluster {
         changes
     }
 
-    /// Applies the result of reading an owner.
     pub(in crate::cluster) fn owner_read(
         &mut self,
         claim: &ForeignClaim,
@@ -183,7 +178,6 @@ impl Cluster {
         }
     }
 
-    /// Removes the owner that `claim` names, if it was read.
     fn remove_foreign_owner(&mut self, claim: &ForeignClaim, changes: &mut Vec<Change>) {
         if let Some(known) = self.owners.foreign(claim).cloned() {
             let change = self.owners.apply(OwnerKind::Foreign, WatchEvent::Deleted(known), changes);

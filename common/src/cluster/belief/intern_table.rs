@@ -13,11 +13,9 @@ pub(in crate::cluster) type FixedHasher = foldhash::fast::FixedState;
 
 /// A value that clones share.
 pub(in crate::cluster) trait Handle: Clone + Hash + Eq {
-    /// How many clones there are.
     fn holders(&self) -> usize;
 }
 
-/// A table of shared values.
 pub(in crate::cluster) struct InternTable<T> {
     values: HashTable<T>,
     hasher: FixedHasher,

@@ -22,7 +22,6 @@ pub const BLOCK: usize = 64;
 /// The distance between the order numbers of neighbours when a node is added at the end.
 const STEP: u64 = 1 << 24;
 
-/// All nodes with their ledgers.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct NodeTable {
     ledgers: Vec<Option<Ledger>>,
@@ -44,12 +43,10 @@ pub(in crate::cluster) struct NodeTable {
 }
 
 impl NodeId {
-    /// The id as an index into columns.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index.
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
@@ -97,12 +94,10 @@ impl NodeTable {
         self.orders.get(id.index()).copied().unwrap_or(u64::MAX)
     }
 
-    /// The version of the last change.
     pub(in crate::cluster) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The ids that changed after `version`.
     pub(in crate::cluster) fn changed_since(&self, version: u64) -> impl Iterator<Item = NodeId> {
         let blocks = self.blocks.iter().enumerate().filter(move |(_, changed)| **changed > version);
         blocks.flat_map(move |(block, _)| {

@@ -11,7 +11,6 @@ use crate::model::ids::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The nominations that were not seen yet.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct Nominations {
     by_pod: BTreeMap<Uid, Nomination>,

@@ -24,7 +24,6 @@ fn foreign_key(kind: &ForeignKind, namespace: &Text, name: &Text) -> WorkloadKey
     (OwnerKind::Foreign, namespace.clone(), format!("{kind}/{name}").into())
 }
 
-/// All workloads that were read.
 #[derive(Debug, Default)]
 pub struct Owners {
     by_name: BTreeMap<WorkloadKey, Workload>,
@@ -39,12 +38,10 @@ pub struct Owners {
 /// Which pods may have other owners than before, because of an event about workloads.
 #[derive(Debug, PartialEq, Eq)]
 pub enum OwnershipChange {
-    /// No pods.
     Nothing,
     /// The pods that have one of the workloads with these UIDs among their owners, now or before: the workload of the event, and
     /// those above and below it.
     Of(BTreeSet<Uid>),
-    /// Any pods.
     All,
 }
 
@@ -137,7 +134,6 @@ impl Owners {
         !self.unreadable.contains(&kind)
     }
 
-    /// The workloads that `parent` controls.
     pub fn children(&self, parent: &Workload) -> impl Iterator<Item = &Workload> {
         let keys = self.children.get(&parent.uid).into_iter().flatten();
         keys.filter_map(|key| self.by_name.get(key)).filter(|child| {
@@ -186,7 +182,6 @@ impl Owners {
         family
     }
 
-    /// Adds the UIDs of the workloads below `top`.
     fn add_below(&self, top: &Workload, family: &mut BTreeSet<Uid>) {
         let mut parents = vec![top];
         while let Some(parent) = parents.pop() {

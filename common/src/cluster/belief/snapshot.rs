@@ -34,7 +34,6 @@ impl<'w> Snapshot<'w> {
         Self { cluster: self.cluster, supposed: Some(Arc::new(ledger)) }
     }
 
-    /// The time of the snapshot.
     pub fn now(&self) -> Timestamp {
         self.cluster.now
     }
@@ -44,27 +43,22 @@ impl<'w> Snapshot<'w> {
         self.cluster.nodes.iter().map(|ledger| self.supposed_or(ledger))
     }
 
-    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.cluster.nodes.len()
     }
 
-    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The ledger of the node with this id.
     pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
         self.cluster.nodes.get(id).map(|ledger| self.supposed_or(ledger))
     }
 
-    /// The id of the node called `name`.
     pub fn find(&self, name: &NodeName) -> Option<NodeId> {
         self.cluster.nodes.id(name)
     }
 
-    /// The name of the node with this id.
     pub fn name(&self, id: NodeId) -> Option<&NodeName> {
         self.believed(id).map(|ledger| &ledger.node.name)
     }
@@ -79,7 +73,6 @@ impl<'w> Snapshot<'w> {
         self.cluster.nodes.id_count()
     }
 
-    /// The pod under `key`.
     pub fn pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.cluster.pod(key)
     }
@@ -89,7 +82,6 @@ impl<'w> Snapshot<'w> {
         self.cluster.owner(uid)
     }
 
-    /// The workloads that were read.
     pub fn owners(&self) -> &'w Owners {
         &self.cluster.owners
     }
@@ -123,28 +115,23 @@ impl<'w> Snapshot<'w> {
         cluster.pods.iter().filter(move |pod| *pod.key.namespace == *namespace).filter(waits)
     }
 
-    /// The ledgers of the nodes with reservations.
     pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
         self.cluster.reserved.iter().filter_map(|id| self.ledger(*id))
     }
 
-    /// The waiting pods that are nominated to the node with this id.
     pub fn nominated(&self, id: NodeId) -> &'w [Arc<Pod>] {
         let name = self.cluster.nodes.get(id).map(|ledger| &ledger.node.name);
         name.and_then(|name| self.cluster.nominated.get(name)).map_or(&[], |pods| &pods[..])
     }
 
-    /// Whether pods are nominated to any nodes.
     pub fn has_nominated(&self) -> bool {
         !self.cluster.nominated.is_empty()
     }
 
-    /// The nodes that pods are nominated to.
     pub fn nominated_nodes(&self) -> impl Iterator<Item = NodeId> {
         self.cluster.nominated.keys().filter_map(|name| self.find(name))
     }
 
-    /// `pod` with its owners.
     pub fn pod_context<'p>(&self, pod: &'p Pod) -> PodContext<'p>
     where
         'w: 'p,
@@ -175,7 +162,6 @@ impl<'w> Snapshot<'w> {
         self.cluster.nodes.get(id)
     }
 
-    /// The supposed ledger, if there is one.
     pub fn supposed(&self) -> Option<&Ledger> {
         self.supposed.as_deref()
     }

@@ -6,11 +6,9 @@ use crate::model::ids::{Text, Uid};
 use crate::model::object::Object;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All objects of one kind.
 #[derive(Clone, Debug)]
 pub struct Store<T> {
     objects: BTreeMap<Text, BTreeMap<Text, T>>,
-    /// The keys of the objects of each group.
     groups: BTreeMap<Text, BTreeSet<(Text, Text)>>,
 }
 
@@ -31,12 +29,10 @@ impl<T: Object + PartialEq> Store<T> {
         self.get("", name)
     }
 
-    /// All objects, by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.objects.values().flat_map(BTreeMap::values)
     }
 
-    /// The objects in `namespace`, by name.
     pub fn within(&self, namespace: &str) -> impl Iterator<Item = &T> {
         self.objects.get(namespace).into_iter().flat_map(BTreeMap::values)
     }
@@ -47,12 +43,10 @@ impl<T: Object + PartialEq> Store<T> {
         keys.filter_map(|(namespace, name)| self.get(namespace, name))
     }
 
-    /// The number of objects.
     pub fn len(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

@@ -13,15 +13,12 @@ pub trait PerNode: Hash + Eq + Clone + Send + 'static {
     /// The type of the answer; ids without a node have the default.
     type Value: Default + Clone + Send + Sync + 'static;
 
-    /// The answer for one node.
     fn read(&self, ledger: &Ledger) -> Self::Value;
 }
 
-/// The answers of all nodes.
 #[derive(Clone, Debug)]
 pub struct Column<V> {
     values: Arc<Vec<V>>,
-    /// The answer of the node with the supposed ledger.
     supposed: Option<(NodeId, V)>,
 }
 
@@ -42,7 +39,6 @@ impl<V: Default> Column<V> {
 }
 
 impl Snapshot<'_> {
-    /// The answers of all nodes to `question`.
     pub fn column<Q: PerNode>(&self, question: &Q) -> Column<Q::Value> {
         let values = self.derive(question.clone(), |values: &mut Vec<Q::Value>, changed| {
             values.resize(self.id_count(), Q::Value::default());

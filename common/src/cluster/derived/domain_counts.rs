@@ -13,7 +13,6 @@ use std::sync::Arc;
 /// Something to be counted in each domain of a label. The fields of the type tell two questions of one type apart: they are the key
 /// of the cache.
 pub trait PerDomain: Hash + Eq + Clone + Send + 'static {
-    /// The key of the label.
     fn key(&self) -> &Text;
 
     /// The count that a node adds to its domain; `None` if the node does not count, so that a domain of such nodes only does not
@@ -27,7 +26,6 @@ pub trait PerDomain: Hash + Eq + Clone + Send + 'static {
     }
 }
 
-/// The counts of all domains.
 #[derive(Clone, Debug)]
 pub struct DomainCounts {
     domains: Arc<Domains>,
@@ -43,9 +41,7 @@ struct DomainSums {
     sums: Vec<DomainSum>,
     /// The sum of the nodes that lack the label.
     unlabelled: i64,
-    /// The number of domains with each count.
     domains_by_count: BTreeMap<i64, u32>,
-    /// The number of domains.
     len: usize,
     total: i64,
 }
@@ -62,7 +58,6 @@ impl DomainCounts {
         self.domains.of(node)
     }
 
-    /// All values of the label.
     pub fn domains(&self) -> &Domains {
         &self.domains
     }
@@ -89,22 +84,18 @@ impl DomainCounts {
         self.domain_sums.unlabelled
     }
 
-    /// The number of domains.
     pub fn len(&self) -> usize {
         self.domain_sums.len
     }
 
-    /// Whether there are no domains.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The sum of all domains.
     pub fn total(&self) -> i64 {
         self.domain_sums.total + self.shift.map_or(0, |(_, by)| by)
     }
 
-    /// The lowest count of any domain.
     pub fn lowest(&self) -> Option<i64> {
         let domains_by_count = &self.domain_sums.domains_by_count;
         let Some((domain, by)) = self.shift else { return domains_by_count.keys().next().copied() };
@@ -174,7 +165,6 @@ impl DomainSums {
 }
 
 impl Snapshot<'_> {
-    /// The counts of `question` in each domain.
     pub fn counts<Q: PerDomain>(&self, question: &Q) -> DomainCounts {
         let domains = self.domains(question.key());
         let key = DomainSumsKey { question: question.clone(), numbering: domains.numbering().clone() };

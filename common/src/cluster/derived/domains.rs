@@ -53,7 +53,6 @@ impl Domains {
         self.numbers.is_empty()
     }
 
-    /// The identity of this numbering.
     pub fn numbering(&self) -> &DomainNumbering {
         &self.numbering
     }

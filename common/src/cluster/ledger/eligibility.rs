@@ -19,7 +19,6 @@ pub struct PodContext<'w> {
 }
 
 impl<'w> PodContext<'w> {
-    /// Resolves the owners of `pod`.
     pub fn new(pod: &'w Pod, owners: &'w Owners) -> Self {
         Self { pod, chain: owners.chain(pod), is_stranger: false }
     }
@@ -81,7 +80,6 @@ impl<'w> PodContext<'w> {
         template.is_some_and(|template| template.makes(self.pod, &ledger.node, others))
     }
 
-    /// Whether one of the pod's owners has this UID.
     pub fn is_owned_by(&self, uid: &Uid) -> bool {
         self.chain.iter().any(|owner| owner.uid == *uid)
     }

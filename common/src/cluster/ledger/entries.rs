@@ -15,13 +15,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub reservation: Arc<Reservation>,
-    /// The state of the reservation.
     pub state: ReservationState,
     /// What is kept empty for the reservation now.
     pub held: Resources,
     /// Only for the plain form: the part of the amount that the owner's pods do not use. Held seats of the owner are part of it.
     pub(in crate::cluster) unused: Resources,
-    /// The pod that took the reservation.
     pub taken_by: Option<Arc<Pod>>,
 }
 
@@ -36,7 +34,6 @@ pub enum ReservationState {
     Taken,
     /// Held, but the node has less than all its pods and reservations together.
     Short,
-    /// Its expiry has passed.
     Expired,
 }
 

@@ -31,9 +31,7 @@ use std::sync::Arc;
 /// The accounts of one node.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// The index of the node in tables.
     pub id: NodeId,
-    /// The node as it was last seen.
     pub node: Arc<Node>,
     /// The pods that are counted on the node: bound there, or assumed.
     pub pods: Vec<Arc<Pod>>,
@@ -55,10 +53,8 @@ pub struct Ledger {
     pub(in crate::cluster) local_extensions: Vec<LocalExtension>,
 }
 
-/// The room that a node has for one pod.
 #[derive(Debug)]
 pub struct Room<'l> {
-    /// What the node has for pods.
     pub allocatable: &'l Resources,
     /// What the pods on the node request.
     pub used: &'l Resources,
@@ -88,7 +84,6 @@ impl Ledger {
         }
     }
 
-    /// Counts a pod.
     pub fn add(&mut self, pod: Arc<Pod>) {
         self.count(&pod);
         self.pods.push(pod);

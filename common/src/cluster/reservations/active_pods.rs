@@ -50,7 +50,6 @@ impl ActivePodCounts {
         }
     }
 
-    /// Whether an active pod names the controller with this UID.
     pub(in crate::cluster) fn has(&self, uid: &Uid) -> bool {
         self.by_uid.contains_key(uid)
     }

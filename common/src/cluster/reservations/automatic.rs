@@ -30,7 +30,6 @@ pub enum NotReservedReason {
     /// deleted.
     #[error("nothing asks for it")]
     NotRequested,
-    /// The pod is on no node that is known.
     #[error("the pod is on no node")]
     NoNode,
     /// The pod was created with `spec.nodeName`, and the kubelet has not accepted it.
@@ -42,7 +41,6 @@ pub enum NotReservedReason {
     /// The pod has a controller, and that was not read.
     #[error("its owner cannot be read")]
     NoOwner,
-    /// The owner misses no pods, or there are reservations for all that it misses.
     #[error("its owner lacks no pod that no room is reserved for")]
     NoMissingReplica,
     /// The namespace has the maximum number of automatic reservations, which is this.
@@ -240,7 +238,6 @@ fn check_eligible(pod_context: &PodContext<'_>) -> Result<(), NotReservedReason>
     Err(NotReservedReason::Unfit(unfit))
 }
 
-/// The automatic reservation for the replacement of `pod`.
 pub(in crate::cluster) fn reservation(
     pod: &Pod,
     owner: Owner,

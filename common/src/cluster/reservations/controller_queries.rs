@@ -21,27 +21,22 @@ impl Cluster {
         self.nodes.changed_since(version)
     }
 
-    /// The ledger of the node with this id.
     pub fn ledger(&self, id: NodeId) -> Option<&Ledger> {
         self.nodes.get(id)
     }
 
-    /// The ledger of the node called `name`.
     pub fn ledger_of(&self, name: &NodeName) -> Option<&Ledger> {
         self.nodes.get(self.nodes.id(name)?)
     }
 
-    /// Whether there is any reservation at all.
     pub fn has_reservations(&self) -> bool {
         !self.reserved.is_empty()
     }
 
-    /// The ledgers of all nodes with reservations.
     pub fn reserved(&self) -> impl Iterator<Item = &Ledger> {
         self.reserved.iter().filter_map(|id| self.nodes.get(*id))
     }
 
-    /// The ledgers of the nodes with reservations of `owner`.
     pub fn ledgers_of(&self, owner: &Uid) -> impl Iterator<Item = &Ledger> {
         self.reservation_index.of(owner).filter_map(|id| self.nodes.get(id))
     }
@@ -81,7 +76,6 @@ impl Cluster {
         self.pods.iter()
     }
 
-    /// The workloads that were read.
     pub fn owners(&self) -> &Owners {
         &self.owners
     }

@@ -3,10 +3,8 @@
 use crate::model::Replica;
 use jiff::Timestamp;
 
-/// How a scheduler enforces reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Enforcement {
-    /// The scheduler does not enforce reservations.
     Nobody,
     /// The scheduler calls the daemon as its extender.
     Extender,

@@ -15,11 +15,9 @@ const AUTOMATIC_MAX: usize = 100;
 pub(in crate::cluster) struct ReservationIndex {
     by_owner: BTreeMap<Uid, BTreeSet<NodeId>>,
     automatic: BTreeMap<Text, NamespaceTotal>,
-    /// How many automatic reservations a namespace can have.
     pub(in crate::cluster) automatic_max: usize,
 }
 
-/// The automatic reservations of a namespace.
 #[derive(Debug, Default, PartialEq)]
 struct NamespaceTotal {
     count: usize,
@@ -34,22 +32,18 @@ impl Default for ReservationIndex {
 }
 
 impl ReservationIndex {
-    /// The nodes with reservations of `owner`.
     pub(in crate::cluster) fn of(&self, owner: &Uid) -> impl Iterator<Item = NodeId> {
         self.by_owner.get(owner).into_iter().flatten().copied()
     }
 
-    /// How many automatic reservations there are in `namespace`.
     pub(in crate::cluster) fn automatic_in(&self, namespace: &Text) -> usize {
         self.automatic.get(namespace).map_or(0, |automatic| automatic.count)
     }
 
-    /// The sum of the amounts of the open automatic reservations in `namespace`.
     pub(in crate::cluster) fn automatic_amount(&self, namespace: &Text) -> Option<&Resources> {
         self.automatic.get(namespace).map(|automatic| &automatic.amount)
     }
 
-    /// Whether both indexes have the same content.
     pub(in crate::cluster) fn is_same(&self, other: &Self) -> bool {
         (&self.by_owner, &self.automatic) == (&other.by_owner, &other.automatic)
     }
@@ -103,7 +97,6 @@ fn is_open(entry: &Entry) -> bool {
     matches!(entry.state, ReservationState::Occupied | ReservationState::Held | ReservationState::Short)
 }
 
-/// The namespace in which the reservation counts, if it is automatic.
 pub(in crate::cluster) fn automatic_of(reservation: &Reservation) -> Option<&Text> {
     Some(&reservation.record().filter(|_| reservation.is_automatic())?.owner.namespace)
 }

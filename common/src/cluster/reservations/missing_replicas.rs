@@ -41,7 +41,6 @@ impl Cluster {
         }
     }
 
-    /// How many pods `workload` misses.
     pub(in crate::cluster) fn missing_replicas_of(&self, workload: &Workload) -> Option<u32> {
         let desired = if self.is_ending(workload) { 0 } else { self.desired_pods(workload, 0)? };
         Some(desired.saturating_sub(self.active_pods_of(workload, 0)))

@@ -26,11 +26,9 @@ const FORGET_EVERY: u32 = 1024;
 /// A larger amount of a resource counts as this much, so that no sum saturates and amounts can be subtracted again.
 const EACH_MAX: i64 = 1 << 44;
 
-/// What each namespace requests.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct NamespaceRequests {
     by_namespace: BTreeMap<Text, RequestHistory>,
-    /// Whether [`Cluster::seed_namespace_requests`] has run.
     is_seeded: bool,
     changes: u32,
 }
@@ -78,7 +76,6 @@ impl NamespaceRequests {
 }
 
 impl RequestHistory {
-    /// Notes that `amount` was requested until `now`.
     fn note(&mut self, now: Timestamp, amount: &Resources) {
         self.peaks.retain(|(at, _)| later(*at, WINDOW) >= now);
         match self.peaks.back_mut() {
@@ -146,7 +143,6 @@ impl Cluster {
     }
 }
 
-/// `amount` with each resource limited to [`EACH_MAX`].
 pub(in crate::cluster) fn bounded(amount: &Resources) -> Resources {
     let mut bounded = Resources::default();
     amount.iter().for_each(|(resource, amount)| bounded.set(resource, amount.clamp(0, EACH_MAX)));

@@ -216,7 +216,6 @@ impl Ledger {
 }
 
 impl LocalExtension {
-    /// Whether this extends `reservation`.
     pub(in crate::cluster) fn is_of(&self, reservation: &Reservation) -> bool {
         reservation.id == self.id && reservation.record().is_some_and(|record| record.request == self.request)
     }

@@ -29,7 +29,6 @@ impl PodsByController {
         }
     }
 
-    /// The indexed pods that name the controller with this UID.
     pub(in crate::cluster) fn of(&self, uid: &Uid) -> impl Iterator<Item = &PodKey> {
         self.by_uid.get(uid).into_iter().flatten()
     }

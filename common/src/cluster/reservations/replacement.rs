@@ -25,7 +25,6 @@ const STAYING_MORE: Duration = Duration::from_secs(4 * 60);
 /// The parts of a reservation that do not follow from the replaced pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationTerms {
-    /// The current time.
     pub now: Timestamp,
     /// When the reservation should expire. It expires earlier if that is beyond the cap of one hour from now.
     pub expires: Timestamp,
@@ -34,7 +33,6 @@ pub struct ReservationTerms {
     pub life: Option<Duration>,
     /// The unique id of the request. The resource version of the pod is added to it.
     pub request: Text,
-    /// Who makes the reservation.
     pub by: Text,
     /// Why the reservation is made, for people.
     pub reason: Text,

@@ -8,20 +8,15 @@ use super::selector::Selector;
 /// `spec.affinity`: on which nodes, near which pods and away from which pods a pod must or should run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Affinity {
-    /// `nodeAffinity`.
     pub node: Option<NodeAffinity>,
-    /// `podAffinity`.
     pub pod: PodAffinityTerms,
-    /// `podAntiAffinity`.
     pub anti: PodAffinityTerms,
 }
 
-/// `nodeAffinity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeAffinity {
     /// The nodes that the pod must run on.
     pub required: Option<NodeSelector>,
-    /// The nodes that are preferred, each term with its weight.
     pub preferred: Box<[(i32, NodeSelectorTerm)]>,
 }
 
@@ -43,15 +38,11 @@ pub struct NodeSelectorTerm {
 /// A requirement of a node selector about one label or field.
 pub type NodeSelectorRequirement = Requirement;
 
-/// How a [`NodeSelectorRequirement`] compares.
 pub type NodeSelectorOperator = Operator;
 
-/// `podAffinity` or `podAntiAffinity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PodAffinityTerms {
-    /// The terms that must hold.
     pub required: Box<[PodAffinityTerm]>,
-    /// The terms that are preferred, each with its weight.
     pub preferred: Box<[(i32, PodAffinityTerm)]>,
 }
 
@@ -111,12 +102,10 @@ impl NodeSelectorTerm {
         term
     }
 
-    /// The requirements about labels.
     pub fn expressions(&self) -> &[NodeSelectorRequirement] {
         &self.expressions
     }
 
-    /// The requirements about fields.
     pub fn fields(&self) -> &[NodeSelectorRequirement] {
         &self.fields
     }
@@ -126,7 +115,6 @@ impl NodeSelectorTerm {
         self.expressions.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether the term matches the node called `name` with these labels.
     pub fn matches(&self, labels: &Labels, name: &str) -> bool {
         // As in kube-scheduler, an empty name is not compared.
         let matches_fields = || name.is_empty() || self.fields.iter().all(|field| field_matches(field, name));
@@ -154,7 +142,6 @@ impl NodeSelectorTerm {
 }
 
 impl PodAffinityTerms {
-    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.required.is_empty() && self.preferred.is_empty()
     }

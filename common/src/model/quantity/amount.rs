@@ -22,7 +22,6 @@ pub struct AmountError {
     problem: AmountProblem,
 }
 
-/// What is wrong with a text that is not an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AmountProblem {
     /// The text is longer than [`AMOUNT_LENGTH_MAX`].
@@ -31,13 +30,11 @@ pub enum AmountProblem {
     /// The text is not a quantity of Kubernetes either.
     #[error("{0}")]
     Quantity(QuantityProblem),
-    /// The number has a `+` or `-`.
     #[error("write it without a sign")]
     Sign,
     /// The number has an exponent, such as `1e3`.
     #[error("write it without an exponent")]
     Exponent,
-    /// The amount is zero.
     #[error("it must be more than zero")]
     Zero,
     /// The amount is not a whole number of millicores, or of units of another resource.

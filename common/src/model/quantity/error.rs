@@ -8,7 +8,6 @@ use crate::model::excerpt::excerpt;
 /// How many characters of untrusted text a message may show.
 pub(super) const EXCERPT_LENGTH_MAX: usize = 40;
 
-/// A text that is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{excerpt}` is not a quantity: {problem}")]
 pub struct QuantityError {
@@ -16,10 +15,8 @@ pub struct QuantityError {
     problem: QuantityProblem,
 }
 
-/// What is wrong with a text that is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityProblem {
-    /// The text is empty.
     #[error("it is empty")]
     Empty,
     /// The text has a character that no quantity has in this position.

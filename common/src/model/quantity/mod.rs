@@ -67,7 +67,6 @@ pub enum Format {
 }
 
 impl Quantity {
-    /// Zero.
     pub const ZERO: Self = Self { nano: 0, format: Format::DecimalSi };
 
     /// Reads a quantity by the grammar of Kubernetes, in one pass over the text for any exponent, and without allocating.
@@ -113,7 +112,6 @@ impl Quantity {
         self.format
     }
 
-    /// Whether the amount is zero.
     pub fn is_zero(&self) -> bool {
         self.nano == 0
     }

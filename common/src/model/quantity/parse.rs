@@ -5,7 +5,6 @@
 
 use super::{Format, NANO_MAX, QuantityProblem};
 
-/// The result of [`scan`].
 pub(super) struct ScannedQuantity {
     pub(super) nano: i128,
     pub(super) format: Format,

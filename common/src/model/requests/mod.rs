@@ -76,7 +76,6 @@ pub struct Container<'a> {
     pub restart_always: bool,
 }
 
-/// The status of a container, written by the kubelet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerStatus<'a> {
     /// `name`.
@@ -177,7 +176,6 @@ impl RequestError {
         &self.path
     }
 
-    /// What is wrong with the quantity, with an excerpt of it.
     pub fn quantity(&self) -> &QuantityError {
         &self.source
     }

@@ -27,7 +27,6 @@ impl<'a> Quantities<'a> {
         }
     }
 
-    /// Raises each quantity to at least the quantity in `others`.
     pub(super) fn raise(&mut self, others: &Self) {
         for (name, quantity) in others.iter() {
             self.merge(name, quantity, |here| here.max(quantity));

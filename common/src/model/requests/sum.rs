@@ -4,7 +4,6 @@ use super::quantities::Quantities;
 use super::{Container, ContainerStatus, RequestError, Sources};
 use crate::model::quantity::Quantity;
 
-/// The parsed quantities of a pod.
 pub(super) struct PodQuantities<'a> {
     containers: Vec<ContainerRequests<'a>>,
     init_containers: Vec<ContainerRequests<'a>>,
@@ -83,7 +82,6 @@ impl<'a> PodQuantities<'a> {
         })
     }
 
-    /// The sum over the spec.
     pub(super) fn incoming(&self, defaults: Defaults) -> Quantities<'a> {
         let mut total = self.aggregate(View::Spec, defaults);
         if let Some(pod_level) = &self.pod_level {

@@ -4,27 +4,20 @@ use super::ids::Text;
 use super::label_syntax::{key_problem, value_problem};
 use super::labels::Labels;
 
-/// A requirement about one label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirement {
-    /// The label's key.
     pub key: Text,
-    /// How the label is compared.
     pub operator: Operator,
-    /// The values that the label is compared with.
     pub values: Box<[Text]>,
 }
 
-/// How a label is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// The label has one of the values.
     In,
     /// The label has none of the values, or is missing.
     NotIn,
-    /// The label is present.
     Exists,
-    /// The label is missing.
     DoesNotExist,
     /// The label is an integer above the value. Only in node selectors.
     Gt,
@@ -110,12 +103,10 @@ impl Requirement {
 impl Operator {
     const ALL: [Operator; 6] = [Self::In, Self::NotIn, Self::Exists, Self::DoesNotExist, Self::Gt, Self::Lt];
 
-    /// The operator by its API name.
     pub fn from_name(name: &str) -> Self {
         Self::ALL.into_iter().find(|operator| operator.as_str() == name).unwrap_or(Self::Other)
     }
 
-    /// The API name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::In => "In",

@@ -30,7 +30,6 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// The amount of one resource.
     pub fn get(&self, name: &ResourceName) -> i64 {
         match name {
             ResourceName::Cpu => self.cpu,
@@ -41,7 +40,6 @@ impl Resources {
         }
     }
 
-    /// Replaces the amount of one resource.
     pub fn set(&mut self, name: ResourceName, amount: i64) {
         match name {
             ResourceName::Cpu => self.cpu = amount,
@@ -70,7 +68,6 @@ impl Resources {
         }
     }
 
-    /// The sum.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         self.each(other, i64::saturating_add)
@@ -123,7 +120,6 @@ impl Resources {
             || self.scalars.iter().any(|(_, amount)| ends.contains(amount))
     }
 
-    /// Whether all amounts are zero.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }

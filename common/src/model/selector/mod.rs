@@ -17,7 +17,6 @@ pub fn selects(selector: Option<&Selector>, labels: &Labels) -> bool {
 }
 
 impl Selector {
-    /// A selector with these requirements.
     pub fn new(requirements: impl IntoIterator<Item = Requirement>) -> Self {
         let mut sorted: Vec<Requirement> = requirements.into_iter().collect();
         sorted.sort_unstable();
@@ -30,12 +29,10 @@ impl Selector {
         Self::new(pairs.into_iter().map(|(key, value)| equals(key, value)))
     }
 
-    /// Whether `labels` meet all requirements.
     pub fn matches(&self, labels: &Labels) -> bool {
         self.requirements.iter().all(|requirement| requirement.matches(labels))
     }
 
-    /// Whether there are no requirements.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -50,7 +47,6 @@ impl Selector {
         Self::new(self.requirements.iter().chain(&other.requirements).cloned())
     }
 
-    /// This selector with one more required label, `key=value`.
     pub fn and_label(&self, key: &str, value: &str) -> Selector {
         Self::new(self.requirements.iter().cloned().chain([equals(key, value)]))
     }

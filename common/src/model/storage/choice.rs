@@ -7,20 +7,16 @@ use crate::model::ids::Text;
 /// The decision about a claim that waited for its first consumer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeChoice {
-    /// Which claim.
     pub claim: ClaimRef,
     /// The version of the claim on which the decision is based.
     pub claim_version: u64,
-    /// The volume that the claim gets.
     pub volume: ChosenVolume,
 }
 
-/// The volume that a claim gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenVolume {
     /// An existing volume. Its `claimRef` must be set to the claim.
     Existing {
-        /// The volume's name.
         name: Text,
         /// The version of the volume on which the decision is based.
         version: u64,
@@ -30,13 +26,11 @@ pub enum ChosenVolume {
 }
 
 impl VolumeChoice {
-    /// The decision that `claim` gets `volume`.
     pub fn existing(claim: &PersistentVolumeClaim, volume: &PersistentVolume) -> Self {
         let (name, version) = (volume.meta.name.clone(), volume.meta.resource_version);
         Self { volume: ChosenVolume::Existing { name, version }, ..Self::provisioned(claim) }
     }
 
-    /// The decision that a volume is provisioned for `claim`.
     pub fn provisioned(claim: &PersistentVolumeClaim) -> Self {
         let meta = &claim.meta;
         let (namespace, name) = (meta.namespace.clone(), meta.name.clone());

@@ -4,12 +4,9 @@ use crate::model::ids::Text;
 use crate::model::labels::Labels;
 use crate::model::object::ObjectMeta;
 
-/// A StorageClass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageClass {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
-    /// The provisioner of its volumes.
     pub provisioner: Text,
     /// When claims of this class get a volume. `None` if the field is missing, which callers treat as an error.
     pub binding_mode: Option<BindingMode>,
@@ -30,9 +27,7 @@ pub enum BindingMode {
 /// A label that a node must have with one of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyRequirement {
-    /// The label's key.
     pub key: Text,
-    /// The accepted values.
     pub values: Box<[Text]>,
 }
 
@@ -56,7 +51,6 @@ impl StorageClass {
 }
 
 impl BindingMode {
-    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         if name == "WaitForFirstConsumer" { Self::WaitForFirstConsumer } else { Self::Immediate }
     }

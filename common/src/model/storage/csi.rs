@@ -8,18 +8,14 @@ use crate::model::selector::Selector;
 /// A CSINode: the CSI drivers of the node of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiNode {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
-    /// The drivers on the node.
     pub drivers: Box<[CsiNodeDriver]>,
     /// The in-tree plugins that are migrated to CSI drivers on this node, by an annotation.
     pub migrated_plugins: Box<[Text]>,
 }
 
-/// One driver of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiNodeDriver {
-    /// The name of the driver.
     pub name: Text,
     /// How many volumes the driver can attach to the node; `None` for any number.
     pub limit: Option<i32>,
@@ -28,7 +24,6 @@ pub struct CsiNodeDriver {
 /// A CSIDriver, whose name is the name of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsiDriver {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
     /// Whether the driver publishes CSIStorageCapacity objects, so that free capacity is checked (`spec.storageCapacity`).
     pub tracks_capacity: bool,
@@ -39,20 +34,15 @@ pub struct CsiDriver {
 /// A CSIStorageCapacity: how much storage of a class is available to some nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsiStorageCapacity {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
-    /// The storage class.
     pub class: Text,
-    /// The available capacity.
     pub capacity: Option<Quantity>,
-    /// The largest possible volume.
     pub maximum_volume_size: Option<Quantity>,
     /// The nodes that can use the storage. `None` if the selector is missing or invalid: no node can.
     pub nodes: Option<Selector>,
 }
 
 impl CsiNode {
-    /// The driver called `name`, if it is on the node.
     pub fn driver(&self, name: &str) -> Option<&CsiNodeDriver> {
         self.drivers.iter().find(|driver| *driver.name == *name)
     }

@@ -54,7 +54,6 @@ impl VolumeSource {
 }
 
 impl PersistentVolume {
-    /// The in-tree plugin of the volume, if the plugin is migrated to a CSI driver.
     pub fn plugin(&self) -> Option<InTreePlugin> {
         match &self.source {
             PersistentVolumeSource::InTree { plugin, .. } => Some(*plugin),
@@ -111,7 +110,6 @@ impl PersistentVolume {
     }
 }
 
-/// Whether any requirement about `key` has values.
 fn has_values(terms: &[NodeSelectorTerm], key: &str) -> bool {
     let mut requirements = terms.iter().flat_map(NodeSelectorTerm::expressions);
     requirements.any(|one| *one.key == *key && !one.values.is_empty())

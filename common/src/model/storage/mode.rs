@@ -15,22 +15,18 @@ pub enum AccessMode {
     Unknown,
 }
 
-/// A set of access modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessModes(u8);
 
-/// How a volume appears in a container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VolumeMode {
     /// A filesystem, which is the default.
     #[default]
     Filesystem,
-    /// A raw block device.
     Block,
 }
 
 impl AccessMode {
-    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         match name {
             "ReadWriteOnce" => Self::ReadWriteOnce,
@@ -47,12 +43,10 @@ impl AccessMode {
 }
 
 impl AccessModes {
-    /// Whether the set contains `mode`.
     pub fn contains(self, mode: AccessMode) -> bool {
         self.0 & mode.bit() != 0
     }
 
-    /// Whether the set contains all of `modes`.
     pub fn covers(self, modes: Self) -> bool {
         modes.0 & !self.0 == 0
     }
@@ -65,7 +59,6 @@ impl FromIterator<AccessMode> for AccessModes {
 }
 
 impl VolumeMode {
-    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Self {
         if name == "Block" { Self::Block } else { Self::Filesystem }
     }

@@ -8,10 +8,8 @@ use crate::model::labels::Labels;
 use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 
-/// A PersistentVolume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolume {
-    /// Identity and version of the object.
     pub meta: ObjectMeta,
     /// The labels. Claims select by them, and volumes of in-tree plugins have their zone in them.
     pub labels: Labels,
@@ -28,7 +26,6 @@ pub struct PersistentVolume {
     pub claim: Option<Box<ClaimRef>>,
     /// Whether a controller, not a user, set `claim`.
     pub is_bound_by_controller: bool,
-    /// `status.phase`.
     pub phase: VolumePhase,
     /// The nodes that can access the volume; `None` for all nodes.
     pub nodes: Option<NodeSelector>,
@@ -36,26 +33,20 @@ pub struct PersistentVolume {
     pub source: PersistentVolumeSource,
 }
 
-/// A reference to a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimRef {
-    /// The claim's namespace.
     pub namespace: Text,
-    /// The claim's name.
     pub name: Text,
     /// The claim's UID; `None` for any claim of that name.
     pub uid: Option<Uid>,
 }
 
-/// The phase of a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VolumePhase {
     /// Not ready yet, or a phase that we do not know.
     #[default]
     Pending,
-    /// Free to be claimed.
     Available,
-    /// Claimed.
     Bound,
     /// The claim was deleted, and the volume is not yet reclaimed.
     Released,
@@ -66,43 +57,32 @@ pub enum VolumePhase {
 /// The CSI driver or plugin of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersistentVolumeSource {
-    /// A volume of a CSI driver.
     Csi {
-        /// The name of the driver.
         driver: Text,
         /// The id of the volume for the driver (`volumeHandle`).
         handle: Text,
     },
     /// A volume of an in-tree plugin that is migrated to a CSI driver.
     InTree {
-        /// Which plugin.
         plugin: InTreePlugin,
-        /// The id of the volume for the plugin.
         id: Text,
         /// `azureDisk.kind`; `None` for other plugins, or if it is missing.
         kind: Option<Text>,
     },
-    /// Any other source.
     Other,
 }
 
 /// The in-tree plugins whose volumes count as volumes of a CSI driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InTreePlugin {
-    /// awsElasticBlockStore.
     AwsEbs,
-    /// gcePersistentDisk.
     GcePd,
-    /// azureDisk.
     AzureDisk,
-    /// cinder.
     Cinder,
-    /// portworxVolume.
     Portworx,
 }
 
 impl ClaimRef {
-    /// Whether this reference means `claim`.
     pub fn refers_to(&self, claim: &PersistentVolumeClaim) -> bool {
         self.name == claim.meta.name
             && self.namespace == claim.meta.namespace
@@ -111,7 +91,6 @@ impl ClaimRef {
 }
 
 impl VolumePhase {
-    /// The phase with this name in the API.
     pub fn from_name(name: &str) -> Self {
         match name {
             "Available" => Self::Available,
@@ -124,7 +103,6 @@ impl VolumePhase {
 }
 
 impl InTreePlugin {
-    /// All plugins.
     pub const ALL: [InTreePlugin; 5] =
         [Self::AwsEbs, Self::GcePd, Self::AzureDisk, Self::Cinder, Self::Portworx];
 
@@ -149,7 +127,6 @@ impl InTreePlugin {
         }
     }
 
-    /// The CSI driver that the plugin is migrated to.
     pub fn driver(self) -> &'static str {
         match self {
             Self::AwsEbs => "ebs.csi.aws.com",
@@ -160,7 +137,6 @@ impl InTreePlugin {
         }
     }
 
-    /// The plugin with this `provisioner` name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|plugin| plugin.name() == name)
     }

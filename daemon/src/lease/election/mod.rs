@@ -19,14 +19,12 @@ const LEASE_DURATION_MAX: Duration = Duration::from_secs(600);
 /// The lease duration that a leader writes when it releases the Lease.
 const RELEASED_SECONDS: i32 = 1;
 
-/// The election record in a Lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The identity of the leader; empty if nobody leads.
     pub holder: String,
     /// How long others wait after the last renewal, in seconds. Anybody may write it, so any value is possible.
     pub seconds: i32,
-    /// When the leader acquired the Lease.
     pub acquired: Option<Timestamp>,
     /// When the leader last renewed the Lease.
     pub renewed: Option<Timestamp>,
@@ -48,7 +46,6 @@ pub struct Timing {
 /// What to do next. `V` is the resource version of a Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<V> {
-    /// Read the Lease.
     Read,
     /// Write the record over exactly this version; `None`: create the Lease.
     Write(Record, Option<V>),
@@ -87,7 +84,6 @@ impl<V: Clone> Candidate<V> {
         self.renewed.map(|begun| begun.saturating_add(self.timing.deadline))
     }
 
-    /// Whether it leads at `now`.
     pub fn is_leading(&self, now: Duration) -> bool {
         self.leads_until().is_some_and(|until| now < until)
     }
@@ -177,7 +173,6 @@ impl<V: Clone> Candidate<V> {
         self.free_at().is_none_or(|until| now >= until)
     }
 
-    /// The record with which this candidate replaces `old`.
     fn record(&self, old: Option<&Record>, wall: Timestamp) -> Record {
         let is_ours = old.is_some_and(|old| old.holder == self.identity);
         let transitions = old.map_or(0, |old| old.transitions.max(0).saturating_add(i32::from(!is_ours)));

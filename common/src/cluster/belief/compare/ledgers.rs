@@ -14,7 +14,6 @@ use crate::model::ids::{NodeName, PodKey, Uid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The pods that are counted, by node.
 type ByNode<'c> = BTreeMap<&'c NodeName, Vec<&'c Arc<Pod>>>;
 
 impl Cluster {
@@ -124,7 +123,6 @@ fn uids<'p>(pods: impl Iterator<Item = &'p Arc<Pod>>) -> Vec<&'p Uid> {
     uids
 }
 
-/// How the stored ledger of one node differs from the computed one.
 fn ledger_differences(stored: &Ledger, computed: &Ledger) -> Vec<String> {
     let mut differences = Vec::new();
     if uids(stored.pods.iter()) != uids(computed.pods.iter()) {

@@ -31,7 +31,6 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedObjects<T> {
     pub objects: Vec<T>,
-    /// The version of the list itself.
     pub version: u64,
 }
 
@@ -42,7 +41,6 @@ pub struct Listing {
     pub pods: ListedObjects<Pod>,
 }
 
-/// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DifferenceKind {
     /// The belief has a node otherwise than the API server.
@@ -53,10 +51,8 @@ pub enum DifferenceKind {
     Ledgers,
 }
 
-/// One error of the belief.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The kind of the difference.
     pub kind: DifferenceKind,
     /// What differs, in a sentence, with the name of the node or pod.
     pub description: String,
@@ -65,24 +61,19 @@ pub struct Difference {
 /// What was removed from the belief since a comparison began.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct Removals {
-    /// The nodes and pods that were removed.
     uids: BTreeSet<Uid>,
     /// Whether all nodes, and whether all pods, were listed again: then objects may have been added and removed unseen.
     is_listed_again: (bool, bool),
 }
 
-/// A comparison that has begun.
 #[derive(Debug)]
 pub struct Comparison {
     /// The lists, until they are compared.
     listing: Option<Listing>,
-    /// The versions of the two lists.
     list_versions: (u64, u64),
     /// The versions of nodes and of pods that the belief must have seen before the comparison goes on.
     awaited: (u64, u64),
-    /// Nodes of the belief that were not listed.
     unlisted_nodes: Vec<(NodeName, Uid)>,
-    /// Pods of the belief that were not listed.
     unlisted_pods: Vec<(PodKey, Uid)>,
     differences: Vec<Difference>,
 }
@@ -93,7 +84,6 @@ impl Cluster {
         self.removals = Some(Removals::default());
     }
 
-    /// The comparison has ended or was given up.
     pub fn end_comparison(&mut self) {
         self.removals = None;
     }
@@ -182,7 +172,6 @@ impl Comparison {
     }
 }
 
-/// The version of the newest object in a list.
 fn newest<T: Comparable>(list: &ListedObjects<T>) -> u64 {
     list.objects.iter().map(Comparable::version).max().unwrap_or(0)
 }
@@ -201,10 +190,8 @@ fn unlisted<'c, T: Comparable + 'c>(
 }
 
 impl DifferenceKind {
-    /// Every kind.
     pub const ALL: [Self; 3] = [Self::Nodes, Self::Pods, Self::Ledgers];
 
-    /// The kind in one word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",

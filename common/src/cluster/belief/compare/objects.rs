@@ -6,9 +6,7 @@ use crate::model::{Node, Pod};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// A node or a pod.
 pub(super) trait Comparable {
-    /// The key under which the object is stored.
     type Key: Ord + Clone + Display;
 
     fn key(&self) -> &Self::Key;
@@ -20,7 +18,6 @@ pub(super) trait Comparable {
     /// Whether both have the same content, apart from decisions that the API server does not have yet.
     fn is_same(&self, listed: &Self) -> bool;
 
-    /// A difference about the object under `key`.
     fn difference(key: &Self::Key, text: &str) -> Difference;
 }
 
@@ -28,7 +25,6 @@ pub(super) trait Comparable {
 pub(super) struct ObjectDifferences<K> {
     /// Certain errors.
     pub(super) differences: Vec<Difference>,
-    /// Objects of the belief that were not listed.
     pub(super) unlisted: Vec<(K, Uid)>,
 }
 
