@@ -1,52 +1,38 @@
 //! Decodes a PodDisruptionBudget.
 
 use super::DecodeError;
-use super::meta::{Meta, decode};
+use super::meta::{ObjectWire, Str, decode};
 use super::selector::{SelectorWire, optional};
 use crate::model::budget::DisruptionBudget;
 use crate::model::ids::Text;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const KIND: &str = "PodDisruptionBudget";
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-    #[serde(borrow, default)]
-    status: Option<StatusWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     selector: Option<SelectorWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct StatusWire<'a> {
     disruptions_allowed: Option<i32>,
     /// The time of each granted eviction, by the name of the pod; sorted.
-    #[serde(borrow)]
-    disrupted_pods: Option<BTreeMap<Cow<'a, str>, IgnoredAny>>,
+    disrupted_pods: Option<BTreeMap<Str<'a>, IgnoredAny>>,
 }
 
 pub fn budget(json: &str) -> Result<DisruptionBudget, DecodeError> {
-    let Wire { metadata, spec, status } = decode(KIND, json)?;
-    let status = status.unwrap_or_default();
+    let ObjectWire::<SpecWire<'_>, StatusWire<'_>> { metadata, spec, status } = decode(KIND, json)?;
     let disrupted = status.disrupted_pods.unwrap_or_default();
     Ok(DisruptionBudget {
         meta: metadata.object(KIND)?,
-        selector: optional(spec.unwrap_or_default().selector.as_ref()).ok().flatten(),
+        selector: optional(spec.selector.as_ref()).ok().flatten(),
         disruptions_allowed: status.disruptions_allowed.unwrap_or(0),
-        disrupted_pods: disrupted.into_keys().map(Text::from).collect(),
+        disrupted_pods: disrupted.into_keys().map(|name| Text::from(name.0)).collect(),
     })
 }
 

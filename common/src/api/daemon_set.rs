@@ -7,15 +7,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct SetWire<'a> {
-    #[serde(borrow)]
     spec: SpecWire<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     selector: SelectorWire<'a>,
     template: TemplateWire,
     #[serde(default)]

@@ -35,48 +35,47 @@ pub enum WatchLine<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct PageWire<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     metadata: PageMeta<'a>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     items: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct PageMeta<'a> {
-    #[serde(borrow)]
-    resource_version: Cow<'a, str>,
-    #[serde(borrow, rename = "continue")]
+    resource_version: Str<'a>,
+    #[serde(rename = "continue")]
     next: Option<Str<'a>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct LineWire<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(rename = "type")]
+    kind: Str<'a>,
     object: &'a RawValue,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct VersionedWire<'a> {
-    #[serde(borrow)]
     metadata: PageMeta<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StatusWire<'a> {
     code: u16,
-    #[serde(borrow)]
-    message: Cow<'a, str>,
+    message: Str<'a>,
 }
 
 pub fn page(json: &str) -> Result<Page<'_>, DecodeError> {
     let wire: PageWire<'_> = decode("List", json)?;
     Ok(Page {
-        resource_version: wire.metadata.resource_version,
+        resource_version: wire.metadata.resource_version.0,
         next: wire.metadata.next.map(|token| token.0).filter(|token| !token.is_empty()),
         items: wire.items.unwrap_or_default().into_iter().map(RawValue::get).collect(),
     })
@@ -89,24 +88,24 @@ pub fn watch_line(json: &str) -> Result<WatchLine<'_>, DecodeError> {
         "ADDED" | "MODIFIED" => WatchLine::Applied(object),
         "DELETED" => WatchLine::Deleted(object),
         "BOOKMARK" => {
-            WatchLine::Bookmark(decode::<VersionedWire<'_>>("Bookmark", object)?.metadata.resource_version)
+            WatchLine::Bookmark(decode::<VersionedWire<'_>>("Bookmark", object)?.metadata.resource_version.0)
         }
         // An ERROR line, or a type of a newer API: in both cases this watch cannot be continued.
         _ => {
             let status: StatusWire<'_> = decode("Status", object)?;
-            WatchLine::Failed { code: status.code, message: status.message }
+            WatchLine::Failed { code: status.code, message: status.message.0 }
         }
     })
 }
 
 pub fn version(json: &str) -> Result<String, DecodeError> {
-    Ok(decode::<VersionedWire<'_>>("object", json)?.metadata.resource_version.into_owned())
+    Ok(decode::<VersionedWire<'_>>("object", json)?.metadata.resource_version.0.into_owned())
 }
 
 /// The message of a Status of the API server. If the text is no Status, such as the error page of a proxy, its beginning.
 pub fn status(json: &str) -> String {
     match decode::<StatusWire<'_>>("Status", json) {
-        Ok(status) if !status.message.is_empty() => status.message.into_owned(),
+        Ok(status) if !status.message.is_empty() => status.message.0.into_owned(),
         _ => excerpt(json, 200),
     }
 }

@@ -8,13 +8,14 @@ use crate::model::moment::Moment;
 use crate::model::owner::{ControllerRef, ForeignKind, OwnerKind};
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A string, borrowed from the JSON unless it has escapes.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// A list that may be null, and whose items may be null. As in Go, null is the same as an empty list or an empty item.
@@ -24,47 +25,50 @@ pub(super) struct NullableList<T>(pub(super) Vec<T>);
 #[derive(Default)]
 pub(super) struct Pairs<'a>(pub(super) Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
+/// An object as the API server sends it. A part of which nothing is read is [`IgnoredAny`]; one that is missing or null has its
+/// default.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a, S: Deserialize<'de> + Default, T: Deserialize<'de> + Default"))]
+pub(super) struct ObjectWire<'a, S = IgnoredAny, T = IgnoredAny> {
+    pub(super) metadata: Meta<'a>,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub(super) spec: S,
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub(super) status: T,
+}
+
 /// The fields of `metadata` that we read.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Meta<'a> {
-    #[serde(borrow)]
-    pub(super) name: Cow<'a, str>,
-    #[serde(borrow)]
-    pub(super) namespace: Cow<'a, str>,
-    #[serde(borrow)]
-    pub(super) uid: Cow<'a, str>,
-    #[serde(borrow)]
-    pub(super) resource_version: Cow<'a, str>,
+    pub(super) name: Str<'a>,
+    pub(super) namespace: Str<'a>,
+    pub(super) uid: Str<'a>,
+    pub(super) resource_version: Str<'a>,
     pub(super) generation: i64,
-    #[serde(borrow)]
     pub(super) creation_timestamp: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) deletion_timestamp: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) labels: Option<Pairs<'a>>,
-    #[serde(borrow)]
     pub(super) annotations: Option<Pairs<'a>>,
-    #[serde(borrow)]
     pub(super) owner_references: Option<Vec<OwnerReference<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct OwnerReference<'a> {
-    #[serde(borrow)]
-    api_version: Cow<'a, str>,
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
-    uid: Cow<'a, str>,
+    api_version: Str<'a>,
+    kind: Str<'a>,
+    name: Str<'a>,
+    uid: Str<'a>,
     controller: Option<bool>,
 }
 
 pub(super) fn decode<'a, T: Deserialize<'a>>(kind: &'static str, json: &'a str) -> Result<T, DecodeError> {
     serde_json::from_str(json).map_err(|source| DecodeError { kind, source })
+}
+
+fn null_as_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(json: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(json)?.unwrap_or_default())
 }
 
 /// A time as the API writes it; `None` if it is missing or invalid. An invalid time must not make the whole object invalid: callers
@@ -81,6 +85,14 @@ pub(super) fn moment(text: Option<&Str<'_>>) -> Option<Moment> {
 /// The text; empty if it is missing.
 pub(super) fn or_empty(text: Option<&Str<'_>>) -> Text {
     text.map(|text| Text::from(&*text.0)).unwrap_or_default()
+}
+
+impl Deref for Str<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
 }
 
 impl<T> Default for NullableList<T> {

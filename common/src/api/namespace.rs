@@ -1,18 +1,11 @@
 //! Decodes a Namespace.
 
 use super::DecodeError;
-use super::meta::{Meta, decode};
+use super::meta::{ObjectWire, decode};
 use crate::model::namespace::Namespace;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct NamespaceWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-}
 
 pub fn namespace(json: &str) -> Result<Namespace, DecodeError> {
-    let NamespaceWire { metadata } = decode("Namespace", json)?;
+    let ObjectWire { metadata, .. } = decode::<ObjectWire<'_>>("Namespace", json)?;
     Ok(Namespace { meta: metadata.object("Namespace")?, labels: metadata.labels(), keep: metadata.keep() })
 }
 

@@ -2,7 +2,7 @@
 
 use super::DecodeError;
 use super::meta::{Meta, Str};
-use crate::model::ids::Text;
+use crate::model::ids::{Text, Uid};
 use crate::model::object::ObjectMeta;
 use crate::model::quantity::Quantity;
 use serde::de::Error as _;
@@ -37,7 +37,7 @@ impl Meta<'_> {
         Ok(ObjectMeta {
             namespace: Text::from(&*self.namespace),
             name: Text::from(&*self.name),
-            uid: self.uid.as_ref().into(),
+            uid: Uid::from(&*self.uid),
             resource_version: self.version(),
             is_deleting: self.is_deleting(),
         })

@@ -1,37 +1,26 @@
 //! Decodes a ResourceQuota.
 
 use super::DecodeError;
-use super::meta::{Meta, Str, decode};
+use super::meta::{ObjectWire, Str, decode};
 use crate::model::quantity::Quantity;
 use crate::model::quota::ResourceQuota;
 use crate::model::resources::{ResourceName, Resources, is_scalar_name};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const KIND: &str = "ResourceQuota";
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
-    hard: Option<BTreeMap<Cow<'a, str>, Str<'a>>>,
+    hard: Option<BTreeMap<Str<'a>, Str<'a>>>,
     scopes: Option<Vec<IgnoredAny>>,
     scope_selector: Option<IgnoredAny>,
 }
 
 pub fn quota(json: &str) -> Result<ResourceQuota, DecodeError> {
-    let Wire { metadata, spec } = decode(KIND, json)?;
-    let spec = spec.unwrap_or_default();
+    let ObjectWire::<SpecWire<'_>> { metadata, spec, .. } = decode(KIND, json)?;
     let is_scoped = spec.scopes.is_some_and(|scopes| !scopes.is_empty()) || spec.scope_selector.is_some();
     let hard = spec.hard.filter(|_| !is_scoped).unwrap_or_default();
     let limits = hard.iter().filter_map(|(key, text)| Some((resource(key)?, text)));

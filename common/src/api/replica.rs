@@ -12,7 +12,7 @@
 //! The built-in role `edit` may write Leases. So a Lease counts as the Lease of a replica only if it is in a namespace of the
 //! daemon: tenants can write Leases in other namespaces.
 
-use super::meta::{Meta, Str, decode, time};
+use super::meta::{Meta, ObjectWire, Str, decode, time};
 use super::object::malformed;
 use super::{DecodeError, names};
 use crate::model::ids::Text;
@@ -32,21 +32,14 @@ const NAMES_MAX: usize = 64;
 /// The longest scheduler name that a pod can have and we can serve.
 const NAME_LEN_MAX: usize = 63;
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
     lease_duration_seconds: Option<i64>,
-    #[serde(borrow)]
     renew_time: Option<Str<'a>>,
 }
+
+type LeaseWire<'a> = ObjectWire<'a, SpecWire<'a>>;
 
 /// The namespaces in which a Lease can be the Lease of a replica. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +85,9 @@ impl DaemonNamespaces {
 ///
 /// The daemon and the command trust a Lease from the API server only after this check.
 pub fn trusted_replica(json: &str, namespaces: &DaemonNamespaces) -> Result<Replica, DecodeError> {
-    let wire: Wire<'_> = decode(KIND, json)?;
+    let wire = decode::<LeaseWire<'_>>(KIND, json)?;
     let Meta { name, namespace, labels, .. } = &wire.metadata;
+    let (name, namespace) = (&**name, &**namespace);
     if !namespaces.includes(namespace) {
         let problem = format!("{name} is in {namespace}, and the daemon is in {}", namespaces.words());
         return Err(malformed(KIND, problem));
@@ -110,8 +104,7 @@ pub fn replica(json: &str) -> Result<Replica, DecodeError> {
     read(decode(KIND, json)?)
 }
 
-fn read(Wire { metadata, spec }: Wire<'_>) -> Result<Replica, DecodeError> {
-    let spec = spec.unwrap_or_default();
+fn read(ObjectWire { metadata, spec, .. }: LeaseWire<'_>) -> Result<Replica, DecodeError> {
     let meta = metadata.object(KIND)?;
     let name = meta.name.strip_prefix(names::REPLICA_PREFIX).map(Text::from);
     let name = name.ok_or_else(|| malformed(KIND, format!("{} is no replica's name", meta.name)))?;

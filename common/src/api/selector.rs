@@ -8,38 +8,30 @@ use crate::model::selector::Selector;
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct SelectorWire<'a> {
-    #[serde(borrow)]
     match_labels: Option<Pairs<'a>>,
-    #[serde(borrow)]
     match_expressions: NullableList<RequirementWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct NodeSelectorWire<'a> {
-    #[serde(borrow)]
     node_selector_terms: NullableList<NodeTermWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct NodeTermWire<'a> {
-    #[serde(borrow)]
     match_expressions: NullableList<RequirementWire<'a>>,
-    #[serde(borrow)]
     match_fields: NullableList<RequirementWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct RequirementWire<'a> {
-    #[serde(borrow)]
     key: Option<Str<'a>>,
-    #[serde(borrow)]
     operator: Option<Str<'a>>,
-    #[serde(borrow)]
     values: NullableList<Str<'a>>,
 }
 

@@ -1,28 +1,19 @@
 //! Decodes a Service.
 
 use super::DecodeError;
-use super::meta::{Meta, Pairs, decode};
+use super::meta::{ObjectWire, Pairs, decode};
 use crate::model::service::Service;
 use serde::Deserialize;
 
-#[derive(Deserialize)]
-struct ServiceWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     selector: Option<Pairs<'a>>,
 }
 
 pub fn service(json: &str) -> Result<Service, DecodeError> {
-    let ServiceWire { metadata, spec } = decode("Service", json)?;
-    let selector = spec.unwrap_or_default().selector.unwrap_or_default().labels();
+    let ObjectWire::<SpecWire<'_>> { metadata, spec, .. } = decode("Service", json)?;
+    let selector = spec.selector.unwrap_or_default().labels();
     Ok(Service { meta: metadata.object("Service")?, selector })
 }
 

@@ -2,59 +2,21 @@
 
 use super::DecodeError;
 use super::daemon_set;
-use super::meta::{Meta, NullableList, Pairs, decode};
+use super::meta::{Meta, NullableList, ObjectWire, Pairs, Str, decode};
 use super::selector::{SelectorWire, optional};
 use crate::model::ids::{Text, Uid};
 use crate::model::owner::{ForeignKind, OwnerKind, Workload};
 use crate::model::selector::Selector;
 use serde::Deserialize;
-use serde::de::Error as _;
-use std::borrow::Cow;
+use serde::de::{Error as _, IgnoredAny};
 use std::sync::Arc;
 
+/// The spec of a kind with a number of pods. Its selector is not read of every kind; that of a ReplicationController is a map of
+/// labels.
 #[derive(Deserialize)]
-struct WorkloadWire<'a, S> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(default = "none")]
-    spec: Option<S>,
-}
-
-/// A spec of which nothing is read.
-#[derive(Deserialize)]
-struct AnySpec {}
-
-#[derive(Deserialize)]
-struct NumberSpec {
-    #[serde(default)]
+struct ScaledSpec<S> {
     replicas: Option<i64>,
-}
-
-#[derive(Deserialize)]
-struct SetSpec<'a> {
-    #[serde(default)]
-    replicas: Option<i64>,
-    #[serde(borrow, default)]
-    selector: Option<SelectorWire<'a>>,
-}
-
-/// The spec of a ReplicationController, whose selector is a map of labels.
-#[derive(Deserialize)]
-struct ControllerSpec<'a> {
-    #[serde(default)]
-    replicas: Option<i64>,
-    #[serde(borrow, default)]
-    selector: Option<Pairs<'a>>,
-}
-
-#[derive(Deserialize)]
-struct JobWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(default)]
-    spec: Option<JobSpec>,
-    #[serde(borrow, default)]
-    status: Option<JobStatus<'a>>,
+    selector: Option<S>,
 }
 
 #[derive(Deserialize, Default)]
@@ -66,20 +28,18 @@ struct JobSpec {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct JobStatus<'a> {
     succeeded: Option<i64>,
-    #[serde(borrow)]
     conditions: NullableList<ConditionWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ConditionWire<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    status: Cow<'a, str>,
+    #[serde(rename = "type")]
+    kind: Str<'a>,
+    status: Str<'a>,
 }
 
 /// What is decoded differently for each kind: metadata, selector, desired pods.
@@ -117,27 +77,34 @@ fn parts(kind: OwnerKind, json: &str) -> Result<Parts<'_>, DecodeError> {
     let name = kind.as_str();
     Ok(match kind {
         OwnerKind::ReplicationController => {
-            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, ControllerSpec<'_>>>(name, json)?;
-            let desired_pods = spec.as_ref().map(|spec| replicas(spec.replicas));
-            (metadata, spec.and_then(|spec| spec.selector).map(|pairs| from_pairs(&pairs)), desired_pods)
+            let (metadata, desired_pods, selector) = scaled::<Pairs<'_>>(name, json)?;
+            (metadata, selector.map(|pairs| from_pairs(&pairs)), desired_pods)
         }
         OwnerKind::ReplicaSet | OwnerKind::StatefulSet => {
-            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, SetSpec<'_>>>(name, json)?;
-            let desired_pods = spec.as_ref().map(|spec| replicas(spec.replicas));
-            (metadata, optional(spec.and_then(|spec| spec.selector).as_ref()).ok().flatten(), desired_pods)
+            let (metadata, desired_pods, selector) = scaled::<SelectorWire<'_>>(name, json)?;
+            (metadata, optional(selector.as_ref()).ok().flatten(), desired_pods)
         }
         OwnerKind::Deployment => {
-            let WorkloadWire { metadata, spec } = decode::<WorkloadWire<'_, NumberSpec>>(name, json)?;
-            (metadata, None, spec.map(|spec| replicas(spec.replicas)))
+            let (metadata, desired_pods, _) = scaled::<IgnoredAny>(name, json)?;
+            (metadata, None, desired_pods)
         }
         OwnerKind::Job => {
-            let JobWire { metadata, spec, status } = decode(name, json)?;
-            (metadata, None, spec.map(|spec| job_desired_pods(&spec, &status.unwrap_or_default())))
+            let wire: ObjectWire<'_, Option<JobSpec>, JobStatus<'_>> = decode(name, json)?;
+            (wire.metadata, None, wire.spec.map(|spec| job_desired_pods(&spec, &wire.status)))
         }
         OwnerKind::DaemonSet | OwnerKind::CronJob | OwnerKind::Foreign => {
-            (decode::<WorkloadWire<'_, AnySpec>>(name, json)?.metadata, None, None)
+            (decode::<ObjectWire<'_>>(name, json)?.metadata, None, None)
         }
     })
+}
+
+fn scaled<'a, S: Deserialize<'a>>(
+    name: &'static str,
+    json: &'a str,
+) -> Result<(Meta<'a>, Option<u32>, Option<S>), DecodeError> {
+    let ObjectWire::<Option<ScaledSpec<S>>> { metadata, spec, .. } = decode(name, json)?;
+    let desired_pods = spec.as_ref().map(|spec| replicas(spec.replicas));
+    Ok((metadata, desired_pods, spec.and_then(|spec| spec.selector)))
 }
 
 /// A missing number is 1, the default of the API server.
@@ -151,7 +118,7 @@ fn job_desired_pods(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
     let is_over = |condition: &ConditionWire<'_>| {
         let is_end =
             matches!(&*condition.kind, "Complete" | "Failed" | "SuccessCriteriaMet" | "FailureTarget");
-        is_end && condition.status == "True"
+        is_end && &*condition.status == "True"
     };
     if spec.suspend == Some(true) || status.conditions.0.iter().any(is_over) {
         return 0;
@@ -163,10 +130,6 @@ fn job_desired_pods(spec: &JobSpec, status: &JobStatus<'_>) -> u32 {
         None => i64::MAX,
     };
     replicas(Some(spec.parallelism.unwrap_or(1).min(left)))
-}
-
-fn none<S>() -> Option<S> {
-    None
 }
 
 fn from_pairs(pairs: &Pairs<'_>) -> Selector {

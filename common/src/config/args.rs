@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::file_value::{FileMap, FileValue};
 use super::findings::Findings;
+use crate::model::affinity::NodeAffinity;
 
 /// Arguments as they are in the file.
 pub type RawArgs = Value;
@@ -74,31 +75,7 @@ impl Default for InterPodAffinityArgs {
 /// A node affinity that every pod has besides its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeAffinityArgs {
-    pub added_affinity: Option<AddedAffinity>,
-}
-
-/// A node affinity with required and preferred terms.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AddedAffinity {
-    /// One of these terms must match. An empty list matches no node.
-    pub required: Option<Vec<NodeTerm>>,
-    /// Each term that matches adds its weight.
-    pub preferred: Vec<(i32, NodeTerm)>,
-}
-
-/// A node selector term: all requirements must hold; a term without requirements matches no node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NodeTerm {
-    pub match_expressions: Vec<NodeRequirement>,
-    pub match_fields: Vec<NodeRequirement>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeRequirement {
-    pub key: String,
-    /// One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`.
-    pub operator: String,
-    pub values: Vec<String>,
+    pub added_affinity: Option<NodeAffinity>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

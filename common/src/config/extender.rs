@@ -6,8 +6,8 @@ use jiff::SignedDuration;
 
 use super::file_value::{FileMap, FileValue};
 use super::findings::{Findings, quoted};
-use super::names::is_extended_resource;
 use super::value::{Extender, ExtenderTls, ManagedResource, Secret};
+use crate::model::resources::is_extended_name;
 
 const EXTENDER: [&str; 12] = [
     "urlPrefix",
@@ -88,7 +88,7 @@ fn managed_resources(
     for node in extender.list("managedResources", found) {
         let Some(object) = node.object(&["name", "ignoredByScheduler"], found) else { continue };
         let name = object.text("name", found).unwrap_or_default();
-        if !is_extended_resource(&name) {
+        if !is_extended_name(&name) {
             let what = format!("{} is not the name of an extended resource", quoted(&name));
             found.error(&object.child("name"), what);
         }

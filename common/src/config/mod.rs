@@ -31,7 +31,6 @@ mod extender;
 mod file_value;
 mod findings;
 mod merge;
-mod names;
 pub mod nearest;
 mod own_args;
 mod plugin_catalog;
@@ -55,9 +54,9 @@ mod yaml;
 mod tests;
 
 pub use args::{
-    AddedAffinity, BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
-    NodeAffinityArgs, NodeRequirement, NodeResourcesFitArgs, NodeTerm, PodTopologySpreadArgs, RawArgs,
-    ResourceWeight, ScoringStrategy, ShapePoint, SpreadConstraint, VolumeBindingArgs,
+    BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
+    NodeAffinityArgs, NodeResourcesFitArgs, PodTopologySpreadArgs, RawArgs, ResourceWeight, ScoringStrategy,
+    ShapePoint, SpreadConstraint, VolumeBindingArgs,
 };
 pub use duration::{parse as parse_duration, print as print_duration};
 pub use findings::{ConfigError, Finding};

@@ -2,12 +2,15 @@
 
 use serde_json::json;
 
-use super::args::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs, RawArgs};
+use super::args::{NodeAffinityArgs, PluginArgs, RawArgs};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::names::{is_label_value, is_qualified};
 use super::nearest::did_you_mean;
 use super::show::put;
+use crate::model::affinity::{NodeAffinity, NodeSelector, NodeSelectorTerm};
+use crate::model::ids::Text;
+use crate::model::label_syntax::{is_key, is_value};
+use crate::model::requirement::{Operator, Requirement};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -29,11 +32,12 @@ impl PluginArgs for NodeAffinityArgs {
     }
 }
 
-fn added(affinity: &FileMap<'_>, found: &mut Findings) -> AddedAffinity {
+fn added(affinity: &FileMap<'_>, found: &mut Findings) -> NodeAffinity {
     let required = affinity.object(REQUIRED, &["nodeSelectorTerms"], found).map(|selector| {
         let terms = selector.list("nodeSelectorTerms", found);
         let fields = ["matchExpressions", "matchFields"];
-        terms.iter().filter_map(|node| Some(term(&node.object(&fields, found)?, true, found))).collect()
+        let terms = terms.iter().filter_map(|node| Some(term(&node.object(&fields, found)?, true, found)));
+        NodeSelector { terms: terms.collect() }
     });
     let mut preferred = Vec::new();
     for node in affinity.list(PREFERRED, found) {
@@ -45,18 +49,18 @@ fn added(affinity: &FileMap<'_>, found: &mut Findings) -> AddedAffinity {
         let preference = preference.map(|preference| term(&preference, weight != 0, found));
         preferred.push((weight, preference.unwrap_or_default()));
     }
-    AddedAffinity { required, preferred }
+    NodeAffinity { required, preferred: preferred.into() }
 }
 
-fn term(object: &FileMap<'_>, counts: bool, found: &mut Findings) -> NodeTerm {
-    let mut read = |key: &str, check: fn(&FileMap<'_>, &NodeRequirement, &mut Findings)| {
+fn term(object: &FileMap<'_>, counts: bool, found: &mut Findings) -> NodeSelectorTerm {
+    let mut read = |key: &str, check: fn(&FileMap<'_>, &Requirement, &mut Findings)| {
         let mut requirements = Vec::new();
         for node in object.list(key, found) {
             let Some(object) = node.object(&["key", "operator", "values"], found) else { continue };
-            let requirement = NodeRequirement {
-                key: object.text("key", found).unwrap_or_default(),
-                operator: object.text("operator", found).unwrap_or_default(),
-                values: object.texts("values", found),
+            let requirement = Requirement {
+                key: object.text("key", found).unwrap_or_default().into(),
+                operator: Operator::from_name(&operator(&object, found)),
+                values: object.texts("values", found).into_iter().map(Text::from).collect(),
             };
             if counts {
                 check(&object, &requirement, found);
@@ -65,58 +69,58 @@ fn term(object: &FileMap<'_>, counts: bool, found: &mut Findings) -> NodeTerm {
         }
         requirements
     };
-    NodeTerm {
-        match_expressions: read("matchExpressions", check_expression),
-        match_fields: read("matchFields", check_field),
-    }
+    NodeSelectorTerm::new(read("matchExpressions", check_expression), read("matchFields", check_field))
 }
 
-fn check_expression(object: &FileMap<'_>, requirement: &NodeRequirement, found: &mut Findings) {
-    let NodeRequirement { key, operator, values } = requirement;
+fn operator(requirement: &FileMap<'_>, found: &mut Findings) -> String {
+    requirement.text("operator", found).unwrap_or_default()
+}
+
+fn check_expression(object: &FileMap<'_>, requirement: &Requirement, found: &mut Findings) {
+    let Requirement { key, values, .. } = requirement;
     let path = object.child("values");
-    let wrong = match operator.as_str() {
-        "In" | "NotIn" => values.is_empty().then_some("is empty; at least one value"),
-        "Exists" | "DoesNotExist" => {
+    let wrong = match requirement.operator {
+        Operator::In | Operator::NotIn => values.is_empty().then_some("is empty; at least one value"),
+        Operator::Exists | Operator::DoesNotExist => {
             (!values.is_empty()).then_some("is not empty; the operator takes no value")
         }
-        "Gt" | "Lt" => (values.len() != 1).then_some("must have exactly one value"),
-        other => {
-            let hint = did_you_mean(other, OPERATORS.into_iter());
-            let what = format!("{} is not one of {}{hint}", quoted(other), OPERATORS.join(", "));
+        Operator::Gt | Operator::Lt => (values.len() != 1).then_some("must have exactly one value"),
+        Operator::Other => {
+            let other = operator(object, found);
+            let hint = did_you_mean(&other, OPERATORS.into_iter());
+            let what = format!("{} is not one of {}{hint}", quoted(&other), OPERATORS.join(", "));
             return found.error(&object.child("operator"), what);
         }
     };
-    if !is_qualified(key) {
+    if !is_key(key) {
         found.error(&object.child("key"), format!("{} is not the key of a label", quoted(key)));
     }
     wrong.into_iter().for_each(|wrong| found.error(&path, wrong));
     for (index, value) in values.iter().enumerate() {
-        if matches!(operator.as_str(), "Gt" | "Lt") && value.parse::<i64>().is_err() {
-            found.error(&format!("{path}[{index}]"), format!("{} is not a whole number", quoted(value)));
+        let path = format!("{path}[{index}]");
+        if matches!(requirement.operator, Operator::Gt | Operator::Lt) && value.parse::<i64>().is_err() {
+            found.error(&path, format!("{} is not a whole number", quoted(value)));
         }
-        if !is_label_value(value) {
-            found
-                .error(&format!("{path}[{index}]"), format!("{} is not the value of a label", quoted(value)));
+        if !is_value(value) {
+            found.error(&path, format!("{} is not the value of a label", quoted(value)));
         }
     }
 }
 
-fn check_field(object: &FileMap<'_>, requirement: &NodeRequirement, found: &mut Findings) {
-    let operators = ["In", "NotIn"];
-    if !operators.contains(&requirement.operator.as_str()) {
-        let what = format!("{} is not one of {}", quoted(&requirement.operator), operators.join(", "));
+fn check_field(object: &FileMap<'_>, requirement: &Requirement, found: &mut Findings) {
+    if !matches!(requirement.operator, Operator::In | Operator::NotIn) {
+        let what = format!("{} is not one of In, NotIn", quoted(&operator(object, found)));
         found.error(&object.child("operator"), what);
     } else if requirement.values.len() != 1 {
         found.error(&object.child("values"), "must have exactly one value");
     }
 }
 
-fn affinity_value(added: &AddedAffinity) -> RawArgs {
+fn affinity_value(added: &NodeAffinity) -> RawArgs {
     let mut shown = json!({});
-    if let Some(terms) = &added.required {
-        let terms: Vec<RawArgs> = terms.iter().map(term_value).collect();
-        let selector = json!({"nodeSelectorTerms": terms});
-        put(&mut shown, REQUIRED, selector);
+    if let Some(required) = &added.required {
+        let terms: Vec<RawArgs> = required.terms.iter().map(term_value).collect();
+        put(&mut shown, REQUIRED, json!({"nodeSelectorTerms": terms}));
     }
     if !added.preferred.is_empty() {
         let preferred = added.preferred.iter();
@@ -127,19 +131,19 @@ fn affinity_value(added: &AddedAffinity) -> RawArgs {
     shown
 }
 
-fn term_value(term: &NodeTerm) -> RawArgs {
+fn term_value(term: &NodeSelectorTerm) -> RawArgs {
     let mut shown = json!({});
-    let lists = [("matchExpressions", &term.match_expressions), ("matchFields", &term.match_fields)];
+    let lists = [("matchExpressions", term.expressions()), ("matchFields", term.fields())];
     for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
         put(&mut shown, key, list.iter().map(requirement_value).collect());
     }
     shown
 }
 
-fn requirement_value(requirement: &NodeRequirement) -> RawArgs {
-    let mut shown = json!({"key": requirement.key, "operator": requirement.operator});
+fn requirement_value(requirement: &Requirement) -> RawArgs {
+    let mut shown = json!({"key": &*requirement.key, "operator": requirement.operator.as_str()});
     if !requirement.values.is_empty() {
-        put(&mut shown, "values", json!(requirement.values));
+        put(&mut shown, "values", requirement.values.iter().map(|value| json!(&**value)).collect());
     }
     shown
 }

@@ -7,12 +7,12 @@ use serde_json::json;
 use super::args::{PluginArgs, RawArgs};
 use super::file_value::{FileMap, FileValue};
 use super::findings::{Findings, quoted};
-use super::names::{is_label_value, is_qualified};
 use super::own_args::{
     BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, PodLimitArgs,
     RandomScoreArgs,
 };
 use super::show::put;
+use crate::model::label_syntax::{is_key, is_value};
 
 /// Of a pod's environment, the decoder keeps only variables with this word in their name, in upper or lower case.
 const IMAGE_WORD: &str = "IMAGE";
@@ -25,7 +25,7 @@ impl PluginArgs for NodeLabelArgs {
         for (key, node) in object.entries("requiredLabels", found) {
             check_label(&node.path, key, None, found);
             if let Some(value) = node.text(found) {
-                if !is_label_value(&value) {
+                if !is_value(&value) {
                     found.error(&node.path, format!("{} is not the value of a label", quoted(&value)));
                 }
                 required_labels.insert(key.to_owned(), value);
@@ -150,10 +150,10 @@ fn pattern(path: &str, text: &str, found: &mut Findings) -> LabelPattern {
 }
 
 fn check_label(path: &str, key: &str, value: Option<&str>, found: &mut Findings) {
-    if !is_qualified(key) {
+    if !is_key(key) {
         found.error(path, format!("{} is not the name of a label", quoted(key)));
     }
-    if let Some(value) = value.filter(|value| !is_label_value(value)) {
+    if let Some(value) = value.filter(|value| !is_value(value)) {
         found.error(path, format!("{} is not the value of a label", quoted(value)));
     }
 }

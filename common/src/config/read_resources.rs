@@ -8,10 +8,10 @@ use super::args::{
 };
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::names::is_qualified;
 use super::nearest::did_you_mean;
 use super::read_args::between;
 use super::show::put;
+use crate::model::label_syntax::is_key;
 
 impl PluginArgs for NodeResourcesFitArgs {
     const FIELDS: &'static [&'static str] = &["ignoredResources", "ignoredResourceGroups", "scoringStrategy"];
@@ -23,7 +23,7 @@ impl PluginArgs for NodeResourcesFitArgs {
             ignored_resource_groups.iter().enumerate().map(|entry| ("ignoredResourceGroups", entry, true));
         let names = ignored_resources.iter().enumerate().map(|entry| ("ignoredResources", entry, false));
         for (key, (index, name), is_group) in names.chain(groups) {
-            if !is_qualified(name) || (is_group && name.contains('/')) {
+            if !is_key(name) || (is_group && name.contains('/')) {
                 let path = format!("{}[{index}]", object.child(key));
                 found.error(
                     &path,

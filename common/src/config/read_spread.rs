@@ -5,9 +5,9 @@ use serde_json::json;
 use super::args::{PluginArgs, PodTopologySpreadArgs, RawArgs, SpreadConstraint};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::names::is_qualified;
 use super::nearest::did_you_mean;
 use super::show::put;
+use crate::model::label_syntax::is_key;
 
 const CONSTRAINT: [&str; 8] = [
     "maxSkew",
@@ -78,7 +78,7 @@ fn constraint(object: &FileMap<'_>, found: &mut Findings) -> SpreadConstraint {
         found.error(&object.child("maxSkew"), format!("{max_skew} is not more than 0"));
     }
     let topology_key = object.text("topologyKey", found).unwrap_or_default();
-    if !is_qualified(&topology_key) {
+    if !is_key(&topology_key) {
         found.error(
             &object.child("topologyKey"),
             format!("{} is not the key of a label", quoted(&topology_key)),

@@ -1,4 +1,4 @@
-//! Validation of label keys and label values, with the error messages of Kubernetes.
+//! The syntax of label keys and label values, with the error messages of Kubernetes.
 
 const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
@@ -12,6 +12,16 @@ const PREFIX_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower 
 
 const NAME_LEN_MAX: usize = 63;
 const PREFIX_LEN_MAX: usize = 253;
+
+/// Whether `text` is the key of a label: `name` or `prefix/name`.
+pub fn is_key(text: &str) -> bool {
+    key_problem(text).is_none()
+}
+
+/// Whether `text` is the value of a label: a name, or empty.
+pub fn is_value(text: &str) -> bool {
+    value_problem(text).is_none()
+}
 
 /// What is wrong with `key` as the key of a label.
 pub fn key_problem(key: &str) -> Option<String> {

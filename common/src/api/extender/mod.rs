@@ -11,7 +11,7 @@ pub mod client;
 mod tests;
 
 use super::DecodeError;
-use super::meta::{Meta, NullableList, Str, decode};
+use super::meta::{Meta, NullableList, ObjectWire, Str, decode};
 use super::object::malformed;
 use super::pod::pod;
 use crate::model::ids::{NodeName, PodKey, Uid};
@@ -63,78 +63,66 @@ pub struct ExtenderBindingArgs {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase", bound(deserialize = "'de: 'a"))]
 struct QuestionWire<'a> {
-    #[serde(borrow, default, alias = "pod")]
+    #[serde(default, alias = "pod")]
     pod: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "nodes")]
+    #[serde(default, alias = "nodes")]
     nodes: Option<NodeListWire<'a>>,
-    #[serde(borrow, default, alias = "nodeNames", alias = "nodenames")]
+    #[serde(default, alias = "nodeNames", alias = "nodenames")]
     node_names: Option<Vec<Str<'a>>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct NodeListWire<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     items: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
-struct NamedWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase", bound(deserialize = "'de: 'a"))]
 struct PreemptionWire<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     pod: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    node_name_to_victims: Option<BTreeMap<Cow<'a, str>, Option<VictimsWire<'a>>>>,
-    #[serde(borrow, default)]
-    node_name_to_meta_victims: Option<BTreeMap<Cow<'a, str>, Option<MetaVictimsWire<'a>>>>,
+    #[serde(default)]
+    node_name_to_victims: Option<BTreeMap<Str<'a>, Option<VictimsWire<NamedOrNull<'a>>>>>,
+    #[serde(default)]
+    node_name_to_meta_victims: Option<BTreeMap<Str<'a>, Option<VictimsWire<MetaPodWire<'a>>>>>,
 }
 
-#[derive(Deserialize, Default)]
-struct VictimsWire<'a> {
-    #[serde(borrow, rename = "Pods", default)]
-    pods: NullableList<NamedOrNull<'a>>,
+/// The victims on one node, each as a whole pod or only by its UID.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "P: Deserialize<'de> + Default"))]
+struct VictimsWire<P> {
+    #[serde(rename = "Pods", default)]
+    pods: NullableList<P>,
     #[serde(rename = "NumPDBViolations", default)]
     violations: i64,
 }
 
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct NamedOrNull<'a> {
-    #[serde(borrow, default)]
+    #[serde(default)]
     metadata: Meta<'a>,
 }
 
 #[derive(Deserialize, Default)]
-struct MetaVictimsWire<'a> {
-    #[serde(borrow, rename = "Pods", default)]
-    pods: NullableList<MetaPodWire<'a>>,
-    #[serde(rename = "NumPDBViolations", default)]
-    violations: i64,
-}
-
-#[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct MetaPodWire<'a> {
-    #[serde(borrow, rename = "UID", default)]
-    uid: Cow<'a, str>,
+    #[serde(rename = "UID", default)]
+    uid: Str<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase", bound(deserialize = "'de: 'a"))]
 struct BindingWire<'a> {
-    #[serde(borrow)]
-    pod_name: Cow<'a, str>,
-    #[serde(borrow)]
-    pod_namespace: Cow<'a, str>,
-    #[serde(borrow, rename = "PodUID")]
-    pod_uid: Cow<'a, str>,
-    #[serde(borrow)]
-    node: Cow<'a, str>,
+    pod_name: Str<'a>,
+    pod_namespace: Str<'a>,
+    #[serde(rename = "PodUID")]
+    pod_uid: Str<'a>,
+    node: Str<'a>,
 }
 
 /// Decodes the arguments of a filter or score call.
@@ -162,10 +150,10 @@ fn whole_pod(json: Option<&RawValue>) -> Result<Pod, DecodeError> {
 }
 
 fn named(json: &RawValue) -> Result<(Cow<'_, str>, &RawValue), DecodeError> {
-    let node: NamedWire<'_> = decode("Node", json.get())?;
+    let node: ObjectWire<'_> = decode("Node", json.get())?;
     match node.metadata.name.is_empty() {
         true => Err(malformed(QUESTION, format!("a node without a name: {}", excerpt(json.get(), 80)))),
-        false => Ok((node.metadata.name, json)),
+        false => Ok((node.metadata.name.0, json)),
     }
 }
 
@@ -175,17 +163,19 @@ pub fn preemption_args(json: &str) -> Result<ExtenderPreemptionArgs, DecodeError
     if wire.node_name_to_victims.is_none() && wire.node_name_to_meta_victims.is_none() {
         return Err(malformed(QUESTION, "neither NodeNameToMetaVictims nor NodeNameToVictims"));
     }
-    let whole = wire.node_name_to_victims.unwrap_or_default().into_iter().map(|(node, victims)| {
-        let victims = victims.unwrap_or_default();
-        let pods = victims.pods.0.iter().map(|pod| Uid::from(&pod.metadata.uid)).collect();
-        (NodeName::from(&*node), Victims { pods, violations: victims.violations })
-    });
-    let meta = wire.node_name_to_meta_victims.unwrap_or_default().into_iter().map(|(node, victims)| {
-        let victims = victims.unwrap_or_default();
-        let pods = victims.pods.0.iter().map(|pod| Uid::from(&pod.uid)).collect();
-        (NodeName::from(&*node), Victims { pods, violations: victims.violations })
-    });
+    let whole = victims(wire.node_name_to_victims, |pod| Uid::from(&*pod.metadata.uid));
+    let meta = victims(wire.node_name_to_meta_victims, |pod| Uid::from(&*pod.uid));
     Ok(ExtenderPreemptionArgs { pod, candidates: whole.chain(meta).collect() })
+}
+
+fn victims<P>(
+    by_node: Option<BTreeMap<Str<'_>, Option<VictimsWire<P>>>>,
+    uid: fn(&P) -> Uid,
+) -> impl Iterator<Item = (NodeName, Victims)> {
+    by_node.unwrap_or_default().into_iter().map(move |(node, victims)| {
+        let (pods, violations) = victims.map_or_else(Default::default, |all| (all.pods.0, all.violations));
+        (NodeName::from(&*node), Victims { pods: pods.iter().map(uid).collect(), violations })
+    })
 }
 
 pub fn binding_args(json: &str) -> Result<ExtenderBindingArgs, DecodeError> {
@@ -195,7 +185,7 @@ pub fn binding_args(json: &str) -> Result<ExtenderBindingArgs, DecodeError> {
     }
     Ok(ExtenderBindingArgs {
         pod: PodKey::new(&*wire.pod_namespace, &*wire.pod_name),
-        uid: Uid::from(&wire.pod_uid),
+        uid: Uid::from(&*wire.pod_uid),
         node: NodeName::from(&*wire.node),
     })
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::meta::{Meta, NullableList, Pairs, Str, decode};
+use super::meta::{NullableList, ObjectWire, Pairs, Str, decode};
 use super::{DecodeError, names, reservation};
 use crate::model::chain::chain;
 use crate::model::excerpt::excerpt;
@@ -16,70 +16,45 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-#[derive(Deserialize)]
-struct NodeWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-    #[serde(borrow, default)]
-    status: Option<StatusWire<'a>>,
-}
+type NodeWire<'a> = ObjectWire<'a, SpecWire<'a>, StatusWire<'a>>;
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
     unschedulable: Option<bool>,
-    #[serde(borrow)]
     taints: Option<Vec<TaintWire<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct TaintWire<'a> {
-    #[serde(borrow)]
-    key: Cow<'a, str>,
-    #[serde(borrow)]
-    value: Cow<'a, str>,
-    #[serde(borrow)]
-    effect: Cow<'a, str>,
+    key: Str<'a>,
+    value: Str<'a>,
+    effect: Str<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct StatusWire<'a> {
-    #[serde(borrow)]
     allocatable: Option<Pairs<'a>>,
-    #[serde(borrow)]
     images: NullableList<ImageWire<'a>>,
-    #[serde(borrow)]
     declared_features: NullableList<Str<'a>>,
-    #[serde(borrow)]
     conditions: NullableList<ConditionWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ConditionWire<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    status: Cow<'a, str>,
+    #[serde(rename = "type")]
+    kind: Str<'a>,
+    status: Str<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct ImageWire<'a> {
-    #[serde(borrow)]
     names: NullableList<Str<'a>>,
     size_bytes: Option<i64>,
-}
-
-/// The part of a node that is read if the whole object is invalid.
-#[derive(Deserialize)]
-struct StubWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
 }
 
 /// Decodes a node. An invalid node has no allocatable resources, so that it takes no pods, and has the reason in `problem`.
@@ -87,16 +62,16 @@ pub fn node(json: &str) -> Result<Node, DecodeError> {
     match decode("Node", json) {
         Ok(wire) => Ok(whole(wire)),
         Err(error) => {
-            let StubWire { metadata } = decode("Node", json)?;
-            let stub = whole(NodeWire { metadata, spec: None, status: None });
+            // Its name and its annotations are read, even if the rest is invalid.
+            let ObjectWire { metadata, .. } = decode::<ObjectWire<'_>>("Node", json)?;
+            let stub = whole(NodeWire { metadata, spec: SpecWire::default(), status: StatusWire::default() });
             Ok(Node { problem: Some(chain(&error).into_boxed_str()), ..stub })
         }
     }
 }
 
 fn whole(wire: NodeWire<'_>) -> Node {
-    let NodeWire { metadata, spec, status } = wire;
-    let (spec, status) = (spec.unwrap_or_default(), status.unwrap_or_default());
+    let ObjectWire { metadata, spec, status } = wire;
     let (allocatable, problem) = match allocatable(&status) {
         Ok(allocatable) => (allocatable, None),
         Err(problem) => (Resources::default(), Some(problem.into_boxed_str())),
@@ -110,7 +85,7 @@ fn whole(wire: NodeWire<'_>) -> Node {
         labels: metadata.labels(),
         taints: spec.taints.unwrap_or_default().iter().map(taint).collect(),
         unschedulable: spec.unschedulable.unwrap_or(false),
-        is_ready: !status.conditions.0.iter().any(|one| one.kind == "Ready" && one.status != "True"),
+        is_ready: !status.conditions.0.iter().any(|one| &*one.kind == "Ready" && &*one.status != "True"),
         allocatable,
         images: status.images.0.iter().map(image).map(Arc::new).collect(),
         features: features(&status),

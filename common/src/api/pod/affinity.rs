@@ -6,61 +6,52 @@ use crate::model::affinity::{Affinity, NodeAffinity, PodAffinityTerm, PodAffinit
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct AffinityWire<'a> {
-    #[serde(borrow)]
     node_affinity: Option<NodeAffinityWire<'a>>,
-    #[serde(borrow)]
     pod_affinity: Option<PodTermsWire<'a>>,
-    #[serde(borrow)]
     pod_anti_affinity: Option<PodTermsWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NodeAffinityWire<'a> {
-    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution")]
     required: Option<NodeSelectorWire<'a>>,
-    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    #[serde(rename = "preferredDuringSchedulingIgnoredDuringExecution")]
     preferred: NullableList<PreferredNodesWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct PreferredNodesWire<'a> {
     weight: Option<i32>,
-    #[serde(borrow)]
     preference: Option<NodeTermWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct PodTermsWire<'a> {
-    #[serde(borrow, rename = "requiredDuringSchedulingIgnoredDuringExecution")]
+    #[serde(rename = "requiredDuringSchedulingIgnoredDuringExecution")]
     required: NullableList<PodTermWire<'a>>,
-    #[serde(borrow, rename = "preferredDuringSchedulingIgnoredDuringExecution")]
+    #[serde(rename = "preferredDuringSchedulingIgnoredDuringExecution")]
     preferred: NullableList<PreferredPodsWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct PreferredPodsWire<'a> {
     weight: Option<i32>,
-    #[serde(borrow)]
     pod_affinity_term: Option<PodTermWire<'a>>,
 }
 
 /// `matchLabelKeys` and `mismatchLabelKeys` are not read: the API server has merged them into the selector.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct PodTermWire<'a> {
-    #[serde(borrow)]
     label_selector: Option<SelectorWire<'a>>,
-    #[serde(borrow)]
     namespaces: NullableList<Str<'a>>,
-    #[serde(borrow)]
     namespace_selector: Option<SelectorWire<'a>>,
-    #[serde(borrow)]
     topology_key: Option<Str<'a>>,
 }
 

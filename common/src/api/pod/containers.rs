@@ -10,19 +10,17 @@ use crate::model::port::HostPort;
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PortWire<'a> {
     host_port: Option<i32>,
-    #[serde(borrow, rename = "hostIP")]
+    #[serde(rename = "hostIP")]
     host_ip: Option<Str<'a>>,
-    #[serde(borrow)]
     protocol: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct RuleWire<'a> {
-    #[serde(borrow)]
     action: Option<Str<'a>>,
 }
 
@@ -33,11 +31,9 @@ pub(super) struct MountWire {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct EnvWire<'a> {
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     value: Option<Str<'a>>,
     value_from: NonEmpty,
 }

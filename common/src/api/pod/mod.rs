@@ -12,8 +12,9 @@ mod usage;
 mod volumes;
 
 use super::DecodeError;
-use super::meta::{Meta, NullableList, Pairs, Str, decode, moment, or_empty};
+use super::meta::{Meta, NullableList, ObjectWire, Pairs, Str, decode, moment, or_empty};
 use super::names;
+use super::object::name;
 use crate::model::chain::chain;
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::pod::{
@@ -26,52 +27,31 @@ use features::NonEmpty;
 use requests::{ContainerStatusWire, ContainerWire, ResourcesWire};
 use serde::Deserialize;
 use spread::SpreadWire;
-use std::borrow::Cow;
 use std::sync::Arc;
 use volumes::VolumeWire;
 
 pub use template::{request_limits, template};
 pub use usage::{PodUsage, usage};
 
-#[derive(Deserialize)]
-struct PodWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-    #[serde(borrow, default)]
-    status: Option<StatusWire<'a>>,
-}
+type PodWire<'a> = ObjectWire<'a, SpecWire<'a>, StatusWire<'a>>;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     node_name: Option<Str<'a>>,
-    #[serde(borrow)]
     scheduler_name: Option<Str<'a>>,
     priority: Option<i32>,
-    #[serde(borrow)]
     tolerations: Option<Vec<TolerationWire<'a>>>,
     // The fields of requests; requests.rs sums them.
-    #[serde(borrow)]
     containers: Option<Vec<ContainerWire<'a>>>,
-    #[serde(borrow)]
     init_containers: Option<Vec<ContainerWire<'a>>>,
-    #[serde(borrow)]
     overhead: Option<Pairs<'a>>,
-    #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
-    #[serde(borrow)]
     preemption_policy: Option<Str<'a>>,
-    #[serde(borrow)]
     node_selector: Option<Pairs<'a>>,
-    #[serde(borrow)]
     affinity: Option<AffinityWire<'a>>,
     volumes: NullableList<VolumeWire>,
-    #[serde(borrow)]
     topology_spread_constraints: NullableList<SpreadWire<'a>>,
-    #[serde(borrow)]
     scheduling_gates: NullableList<GateWire<'a>>,
     resource_claims: NonEmpty,
     scheduling_group: NonEmpty,
@@ -80,76 +60,49 @@ struct SpecWire<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct GateWire<'a> {
-    #[serde(borrow)]
     name: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct StatusWire<'a> {
-    #[serde(borrow)]
     phase: Option<Str<'a>>,
-    #[serde(borrow)]
     start_time: Option<Str<'a>>,
-    #[serde(borrow)]
     nominated_node_name: Option<Str<'a>>,
-    #[serde(borrow)]
     conditions: Option<Vec<ConditionWire<'a>>>,
-    #[serde(borrow)]
     container_statuses: Option<Vec<ContainerStatusWire<'a>>>,
-    #[serde(borrow)]
     init_container_statuses: Option<Vec<ContainerStatusWire<'a>>>,
-    #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
-    #[serde(borrow)]
     allocated_resources: Option<Pairs<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct ConditionWire<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    status: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(rename = "type")]
+    kind: Str<'a>,
+    status: Str<'a>,
     reason: Option<Str<'a>>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
-    #[serde(borrow)]
     last_transition_time: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct TolerationWire<'a> {
-    #[serde(borrow)]
     key: Option<Str<'a>>,
-    #[serde(borrow)]
     operator: Option<Str<'a>>,
-    #[serde(borrow)]
     value: Option<Str<'a>>,
-    #[serde(borrow)]
     effect: Option<Str<'a>>,
 }
 
-/// The part of a pod that is read if the whole object is invalid: its identity and its node.
-#[derive(Deserialize)]
-struct StubWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: StubSpec<'a>,
-}
-
+/// The part of the spec that is read if the whole pod is invalid.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct StubSpec<'a> {
-    #[serde(borrow)]
     node_name: Option<Str<'a>>,
-    #[serde(borrow)]
     scheduler_name: Option<Str<'a>>,
 }
 
@@ -159,9 +112,10 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
     match decode("Pod", json) {
         Ok(wire) => Ok(whole(wire)),
         Err(error) => {
-            let StubWire { metadata, spec: StubSpec { node_name, scheduler_name } } = decode("Pod", json)?;
+            let ObjectWire::<StubSpec<'_>> { metadata, spec, .. } = decode("Pod", json)?;
+            let StubSpec { node_name, scheduler_name } = spec;
             let spec = SpecWire { node_name, scheduler_name, ..SpecWire::default() };
-            let stub = whole(PodWire { metadata, spec: Some(spec), status: None });
+            let stub = whole(PodWire { metadata, spec, status: StatusWire::default() });
             let problem = Some(chain(&error).into_boxed_str());
             let spec = PodSpec { requests: requests::everything(), ..(*stub.spec).clone() };
             Ok(Pod { spec: Arc::new(spec), problem, ..stub })
@@ -170,8 +124,7 @@ pub fn pod(json: &str) -> Result<Pod, DecodeError> {
 }
 
 fn whole(wire: PodWire<'_>) -> Pod {
-    let PodWire { metadata, spec, status } = wire;
-    let (mut spec, mut status) = (spec.unwrap_or_default(), status.unwrap_or_default());
+    let ObjectWire { metadata, mut spec, mut status } = wire;
     let (mut model_spec, spec_problem) = pod_spec(&spec);
     let requests_problem = match requests::requests(&mut spec, &mut status) {
         Ok(requests) => {
@@ -201,8 +154,8 @@ fn whole(wire: PodWire<'_>) -> Pod {
             .is_some_and(|wire| is_disruption(wire, "TerminationByKubelet")),
         preempted: condition(&status, "DisruptionTarget")
             .is_some_and(|wire| is_disruption(wire, "PreemptionByScheduler")),
-        node: text(spec.node_name.as_ref()).map(NodeName::from),
-        nominated_node: text(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
+        node: name(spec.node_name.as_ref()).map(NodeName::from),
+        nominated_node: name(status.nominated_node_name.as_ref()).map(NodeName::from).map(Box::new),
         phase: phase(&status),
         scheduled: condition(&status, "PodScheduled").map(scheduled),
         problem: requests_problem.or(spec_problem).map(String::into_boxed_str),
@@ -225,7 +178,7 @@ fn pod_spec(wire: &SpecWire<'_>) -> (PodSpec, Option<String>) {
     let affinity = wire.affinity.as_ref().map_or(Ok(None), AffinityWire::affinity);
     let spread = spread::constraints(&wire.topology_spread_constraints);
     let mut spec = PodSpec {
-        scheduler_name: text(wire.scheduler_name.as_ref())
+        scheduler_name: name(wire.scheduler_name.as_ref())
             .unwrap_or_else(|| Text::from(names::DEFAULT_SCHEDULER_NAME)),
         priority: wire.priority.unwrap_or(0),
         preempts: wire.preemption_policy.as_ref().is_none_or(|policy| policy.0 != "Never"),
@@ -247,13 +200,8 @@ fn pod_spec(wire: &SpecWire<'_>) -> (PodSpec, Option<String>) {
     (spec, problem)
 }
 
-/// The text, unless it is empty.
-fn text(text: Option<&Str<'_>>) -> Option<Text> {
-    text.map(|text| &*text.0).filter(|text| !text.is_empty()).map(Text::from)
-}
-
 fn toleration(wire: &TolerationWire<'_>) -> Toleration {
-    let or_empty = |field: &Option<Str<'_>>| text(field.as_ref()).unwrap_or_default();
+    let or_empty = |field: &Option<Str<'_>>| name(field.as_ref()).unwrap_or_default();
     Toleration {
         key: or_empty(&wire.key),
         operator: match wire.operator.as_ref().map_or("", |operator| &operator.0) {
@@ -262,7 +210,7 @@ fn toleration(wire: &TolerationWire<'_>) -> Toleration {
             _ => TolerationOperator::Other,
         },
         value: or_empty(&wire.value),
-        effect: text(wire.effect.as_ref()).map(|effect| TaintEffect::from_name(&effect)),
+        effect: name(wire.effect.as_ref()).map(|effect| TaintEffect::from_name(&effect)),
     }
 }
 
@@ -277,12 +225,12 @@ fn phase(status: &StatusWire<'_>) -> Phase {
 }
 
 fn condition<'s, 'a>(status: &'s StatusWire<'a>, kind: &str) -> Option<&'s ConditionWire<'a>> {
-    status.conditions.iter().flatten().find(|condition| condition.kind == kind)
+    status.conditions.iter().flatten().find(|condition| &*condition.kind == kind)
 }
 
 fn scheduled(wire: &ConditionWire<'_>) -> ScheduledCondition {
     let since = moment(wire.last_transition_time.as_ref());
-    if wire.status == "True" {
+    if &*wire.status == "True" {
         return ScheduledCondition::True { since };
     }
     let (reason, message) = (or_empty(wire.reason.as_ref()), or_empty(wire.message.as_ref()));
@@ -290,5 +238,5 @@ fn scheduled(wire: &ConditionWire<'_>) -> ScheduledCondition {
 }
 
 fn is_disruption(wire: &ConditionWire<'_>, expected: &str) -> bool {
-    wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == expected)
+    &*wire.status == "True" && wire.reason.as_ref().is_some_and(|reason| reason.0 == expected)
 }

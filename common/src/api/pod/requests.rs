@@ -9,44 +9,32 @@ use crate::model::requests::{
 };
 use crate::model::resources::Resources;
 use serde::Deserialize;
-use std::borrow::Cow;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ContainerWire<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
+    name: Str<'a>,
     resources: Option<ResourcesWire<'a>>,
-    #[serde(borrow)]
     restart_policy: Option<Str<'a>>,
     // Fields besides requests, which containers.rs reads.
-    #[serde(borrow)]
     pub(super) image: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) env: NullableList<EnvWire<'a>>,
-    #[serde(borrow)]
     pub(super) ports: NullableList<PortWire<'a>>,
-    #[serde(borrow)]
     pub(super) restart_policy_rules: NullableList<RuleWire<'a>>,
     pub(super) volume_mounts: NullableList<MountWire>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ResourcesWire<'a> {
-    #[serde(borrow)]
     requests: Option<Pairs<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct ContainerStatusWire<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
+    name: Str<'a>,
     allocated_resources: Option<Pairs<'a>>,
-    #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
 }
 
@@ -92,7 +80,7 @@ impl ContainerWire<'_> {
 fn containers<'a>(wires: Option<Vec<ContainerWire<'a>>>) -> Vec<Container<'a>> {
     let container = |wire: ContainerWire<'a>| Container {
         restart_always: wire.restarts_always(),
-        name: wire.name,
+        name: wire.name.0,
         requests: wire.resources.and_then(|resources| resources.requests).map(list).unwrap_or_default(),
     };
     wires.unwrap_or_default().into_iter().map(container).collect()
@@ -100,7 +88,7 @@ fn containers<'a>(wires: Option<Vec<ContainerWire<'a>>>) -> Vec<Container<'a>> {
 
 fn statuses<'a>(wires: Option<Vec<ContainerStatusWire<'a>>>) -> Vec<ContainerStatus<'a>> {
     let status = |wire: ContainerStatusWire<'a>| ContainerStatus {
-        name: wire.name,
+        name: wire.name.0,
         allocated: wire.allocated_resources.map(list),
         actual: wire.resources.and_then(|resources| resources.requests).map(list),
     };

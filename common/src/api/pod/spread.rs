@@ -6,21 +6,15 @@ use crate::model::spread::TopologySpreadConstraint;
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 pub(super) struct SpreadWire<'a> {
     max_skew: Option<i32>,
-    #[serde(borrow)]
     topology_key: Option<Str<'a>>,
-    #[serde(borrow)]
     when_unsatisfiable: Option<Str<'a>>,
-    #[serde(borrow)]
     label_selector: Option<SelectorWire<'a>>,
-    #[serde(borrow)]
     match_label_keys: NullableList<Str<'a>>,
     min_domains: Option<i32>,
-    #[serde(borrow)]
     node_affinity_policy: Option<Str<'a>>,
-    #[serde(borrow)]
     node_taints_policy: Option<Str<'a>>,
 }
 

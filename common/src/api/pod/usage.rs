@@ -1,7 +1,7 @@
 //! Decodes the requests and limits of a pod, for metrics about resources. They are decoded on demand and not stored.
 
 use super::super::DecodeError;
-use super::super::meta::{Meta, Pairs, Str, decode};
+use super::super::meta::{ObjectWire, Pairs, Str, decode};
 use super::super::object::malformed;
 use crate::model::chain::chain;
 use crate::model::quantity::Quantity;
@@ -23,58 +23,36 @@ pub struct PodUsage {
     pub limits: Resources,
 }
 
-#[derive(Deserialize)]
-struct UsageWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: SpecWire<'a>,
-    #[serde(borrow, default)]
-    status: StatusWire<'a>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
-    node_name: Cow<'a, str>,
-    #[serde(borrow)]
-    scheduler_name: Cow<'a, str>,
+    node_name: Str<'a>,
+    scheduler_name: Str<'a>,
     priority: Option<i32>,
-    #[serde(borrow)]
     containers: Option<Vec<ContainerWire<'a>>>,
-    #[serde(borrow)]
     init_containers: Option<Vec<ContainerWire<'a>>>,
-    #[serde(borrow)]
     overhead: Option<Pairs<'a>>,
-    #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StatusWire<'a> {
-    #[serde(borrow)]
-    phase: Cow<'a, str>,
+    phase: Str<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct ContainerWire<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(borrow)]
+    name: Str<'a>,
     resources: Option<ResourcesWire<'a>>,
-    #[serde(borrow)]
     restart_policy: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ResourcesWire<'a> {
-    #[serde(borrow)]
     requests: Option<Pairs<'a>>,
-    #[serde(borrow)]
     limits: Option<Pairs<'a>>,
 }
 
@@ -83,7 +61,7 @@ struct ResourcesWire<'a> {
 /// # Errors
 /// If the pod is invalid.
 pub fn usage(json: &str) -> Result<Option<PodUsage>, DecodeError> {
-    let UsageWire { metadata, spec, status } = decode("Pod", json)?;
+    let ObjectWire::<SpecWire<'_>, StatusWire<'_>> { metadata, spec, status } = decode("Pod", json)?;
     if !spec.node_name.is_empty() && matches!(&*status.phase, "Succeeded" | "Failed") {
         return Ok(None);
     }
@@ -93,10 +71,10 @@ pub fn usage(json: &str) -> Result<Option<PodUsage>, DecodeError> {
     let mut limits = sum(&spec, ResourceList::default(), |wire| wire.limits.as_ref()).map_err(invalid)?;
     add_overhead(&mut limits, &overhead);
     Ok(Some(PodUsage {
-        namespace: metadata.namespace.into_owned(),
-        name: metadata.name.into_owned(),
-        node: spec.node_name.into_owned(),
-        scheduler: spec.scheduler_name.into_owned(),
+        namespace: metadata.namespace.0.into_owned(),
+        name: metadata.name.0.into_owned(),
+        node: spec.node_name.0.into_owned(),
+        scheduler: spec.scheduler_name.0.into_owned(),
         priority: spec.priority,
         requests,
         limits,

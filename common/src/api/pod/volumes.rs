@@ -25,27 +25,19 @@ const RBD_POOL: &str = "rbd";
 
 /// The fields of all sources that we read. No field name has different meanings in two sources.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SourceWire<'a> {
-    #[serde(borrow)]
     claim_name: Option<Str<'a>>,
-    #[serde(borrow)]
     pd_name: Option<Str<'a>>,
-    #[serde(borrow, rename = "volumeID")]
+    #[serde(rename = "volumeID")]
     volume_id: Option<Str<'a>>,
-    #[serde(borrow)]
     iqn: Option<Str<'a>>,
-    #[serde(borrow)]
     monitors: NullableList<Str<'a>>,
-    #[serde(borrow)]
     pool: Option<Str<'a>>,
-    #[serde(borrow)]
     image: Option<Str<'a>>,
-    #[serde(borrow, rename = "diskURI")]
+    #[serde(rename = "diskURI")]
     disk_uri: Option<Str<'a>>,
-    #[serde(borrow)]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     reference: Option<Str<'a>>,
     read_only: Option<bool>,
 }

@@ -1,7 +1,7 @@
 //! Decodes a VolumeAttachment.
 
 use crate::api::DecodeError;
-use crate::api::meta::{Meta, Str, decode, or_empty};
+use crate::api::meta::{ObjectWire, Str, decode, or_empty};
 use crate::api::object::name;
 use crate::model::ids::NodeName;
 use crate::model::storage::VolumeAttachment;
@@ -9,35 +9,22 @@ use serde::Deserialize;
 
 const KIND: &str = "VolumeAttachment";
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     attacher: Option<Str<'a>>,
-    #[serde(borrow)]
     node_name: Option<Str<'a>>,
-    #[serde(borrow)]
     source: Option<Source<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct Source<'a> {
-    #[serde(borrow)]
     persistent_volume_name: Option<Str<'a>>,
 }
 
 pub fn attachment(json: &str) -> Result<VolumeAttachment, DecodeError> {
-    let Wire { metadata, spec } = decode(KIND, json)?;
-    let spec = spec.unwrap_or_default();
+    let ObjectWire::<SpecWire<'_>> { metadata, spec, .. } = decode(KIND, json)?;
     Ok(VolumeAttachment {
         meta: metadata.object(KIND)?,
         attacher: or_empty(spec.attacher.as_ref()),

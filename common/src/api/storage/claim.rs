@@ -1,8 +1,8 @@
 //! Decodes a PersistentVolumeClaim.
 
-use super::{Amounts, access_modes};
+use super::{Amounts, StatusWire, access_modes};
 use crate::api::DecodeError;
-use crate::api::meta::{Meta, NullableList, Str, decode};
+use crate::api::meta::{NullableList, ObjectWire, Str, decode};
 use crate::api::names::{BIND_COMPLETED, SELECTED_NODE};
 use crate::api::object::{malformed, name, quantity};
 use crate::api::selector::{SelectorWire, optional};
@@ -13,54 +13,27 @@ use serde::Deserialize;
 
 const KIND: &str = "PersistentVolumeClaim";
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-    #[serde(borrow, default)]
-    status: Option<StatusWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     volume_name: Option<Str<'a>>,
-    #[serde(borrow)]
     storage_class_name: Option<Str<'a>>,
-    #[serde(borrow)]
     access_modes: NullableList<Str<'a>>,
-    #[serde(borrow)]
     volume_mode: Option<Str<'a>>,
-    #[serde(borrow)]
     resources: Option<ResourcesWire<'a>>,
-    #[serde(borrow)]
     selector: Option<SelectorWire<'a>>,
-    #[serde(borrow)]
     volume_attributes_class_name: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ResourcesWire<'a> {
-    #[serde(borrow)]
     requests: Option<Amounts<'a>>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct StatusWire<'a> {
-    #[serde(borrow)]
-    phase: Option<Str<'a>>,
-}
-
 pub fn claim(json: &str) -> Result<PersistentVolumeClaim, DecodeError> {
-    let Wire { metadata, spec, status } = decode(KIND, json)?;
-    let spec = spec.unwrap_or_default();
+    let ObjectWire::<SpecWire<'_>, StatusWire<'_>> { metadata, spec, status } = decode(KIND, json)?;
     let requests = spec.resources.unwrap_or_default().requests.unwrap_or_default();
-    let phase = status.unwrap_or_default().phase;
     Ok(PersistentVolumeClaim {
         meta: metadata.object(KIND)?,
         volume_name: name(spec.volume_name.as_ref()),
@@ -70,7 +43,7 @@ pub fn claim(json: &str) -> Result<PersistentVolumeClaim, DecodeError> {
         requested: quantity(KIND, "spec.resources.requests.storage", requests.storage.as_ref())?,
         selector: selector(spec.selector.as_ref())?,
         attributes_class: name(spec.volume_attributes_class_name.as_ref()),
-        phase: phase.map_or(ClaimPhase::default(), |phase| ClaimPhase::from_name(&phase.0)),
+        phase: status.phase.map_or(ClaimPhase::default(), |phase| ClaimPhase::from_name(&phase.0)),
         is_bind_completed: metadata.annotation(BIND_COMPLETED).is_some(),
         selected_node: metadata.annotation(SELECTED_NODE).map(NodeName::from),
         controller: metadata.controller().map(|controller| controller.uid),

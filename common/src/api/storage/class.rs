@@ -8,31 +8,27 @@ use serde::Deserialize;
 const KIND: &str = "StorageClass";
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Wire<'a> {
-    #[serde(borrow)]
     metadata: Meta<'a>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     provisioner: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     volume_binding_mode: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     allowed_topologies: NullableList<TermWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct TermWire<'a> {
-    #[serde(borrow)]
     match_label_expressions: NullableList<RequirementWire<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct RequirementWire<'a> {
-    #[serde(borrow)]
     key: Option<Str<'a>>,
-    #[serde(borrow)]
     values: NullableList<Str<'a>>,
 }
 

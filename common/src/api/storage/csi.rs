@@ -1,7 +1,7 @@
 //! Decodes CSINode, CSIDriver and CSIStorageCapacity.
 
 use crate::api::DecodeError;
-use crate::api::meta::{Meta, NullableList, Str, decode, or_empty};
+use crate::api::meta::{Meta, NullableList, ObjectWire, Str, decode, or_empty};
 use crate::api::names::MIGRATED_PLUGINS;
 use crate::api::object::quantity;
 use crate::api::selector::{SelectorWire, optional};
@@ -13,25 +13,15 @@ const NODE: &str = "CSINode";
 const DRIVER: &str = "CSIDriver";
 const CAPACITY: &str = "CSIStorageCapacity";
 
-#[derive(Deserialize)]
-struct NodeWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<NodeSpec<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NodeSpec<'a> {
-    #[serde(borrow)]
     drivers: NullableList<NodeDriver<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NodeDriver<'a> {
-    #[serde(borrow)]
     name: Option<Str<'a>>,
     allocatable: Option<Allocatable>,
 }
@@ -42,14 +32,6 @@ struct Allocatable {
     count: Option<i32>,
 }
 
-#[derive(Deserialize)]
-struct DriverWire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(default)]
-    spec: Option<DriverSpec>,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct DriverSpec {
@@ -58,22 +40,21 @@ struct DriverSpec {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct CapacityWire<'a> {
-    #[serde(borrow)]
     metadata: Meta<'a>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     storage_class_name: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     capacity: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     maximum_volume_size: Option<Str<'a>>,
-    #[serde(borrow, default)]
+    #[serde(default)]
     node_topology: Option<SelectorWire<'a>>,
 }
 
 pub fn node(json: &str) -> Result<CsiNode, DecodeError> {
-    let NodeWire { metadata, spec } = decode(NODE, json)?;
+    let ObjectWire::<NodeSpec<'_>> { metadata, spec, .. } = decode(NODE, json)?;
     let migrated = metadata.annotation(MIGRATED_PLUGINS).unwrap_or_default();
     let driver = |wire: NodeDriver<'_>| CsiNodeDriver {
         name: or_empty(wire.name.as_ref()),
@@ -81,14 +62,13 @@ pub fn node(json: &str) -> Result<CsiNode, DecodeError> {
     };
     Ok(CsiNode {
         meta: metadata.object(NODE)?,
-        drivers: spec.unwrap_or_default().drivers.0.into_iter().map(driver).collect(),
+        drivers: spec.drivers.0.into_iter().map(driver).collect(),
         migrated_plugins: migrated.split(',').filter(|plugin| !plugin.is_empty()).map(Text::from).collect(),
     })
 }
 
 pub fn driver(json: &str) -> Result<CsiDriver, DecodeError> {
-    let DriverWire { metadata, spec } = decode(DRIVER, json)?;
-    let spec = spec.unwrap_or_default();
+    let ObjectWire::<DriverSpec> { metadata, spec, .. } = decode(DRIVER, json)?;
     Ok(CsiDriver {
         meta: metadata.object(DRIVER)?,
         tracks_capacity: spec.storage_capacity.unwrap_or(false),

@@ -20,10 +20,16 @@ use serde::Deserialize;
 
 /// A resource list of a claim or volume, whose only resource is `storage`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Amounts<'a> {
-    #[serde(borrow)]
     storage: Option<Str<'a>>,
+}
+
+/// The status of a claim or volume.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct StatusWire<'a> {
+    phase: Option<Str<'a>>,
 }
 
 fn access_modes(modes: &NullableList<Str<'_>>) -> AccessModes {

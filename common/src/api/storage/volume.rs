@@ -1,8 +1,8 @@
 //! Decodes a PersistentVolume.
 
-use super::{Amounts, access_modes};
+use super::{Amounts, StatusWire, access_modes};
 use crate::api::DecodeError;
-use crate::api::meta::{Meta, NullableList, Str, decode, or_empty};
+use crate::api::meta::{NullableList, ObjectWire, Str, decode, or_empty};
 use crate::api::names::BOUND_BY_CONTROLLER;
 use crate::api::object::{name, quantity};
 use crate::api::selector::NodeSelectorWire;
@@ -14,98 +14,59 @@ use serde::Deserialize;
 
 const KIND: &str = "PersistentVolume";
 
-#[derive(Deserialize)]
-struct Wire<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-    #[serde(borrow, default)]
-    spec: Option<SpecWire<'a>>,
-    #[serde(borrow, default)]
-    status: Option<StatusWire<'a>>,
-}
-
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct SpecWire<'a> {
-    #[serde(borrow)]
     capacity: Option<Amounts<'a>>,
-    #[serde(borrow)]
     access_modes: NullableList<Str<'a>>,
-    #[serde(borrow)]
     volume_mode: Option<Str<'a>>,
-    #[serde(borrow)]
     storage_class_name: Option<Str<'a>>,
-    #[serde(borrow)]
     volume_attributes_class_name: Option<Str<'a>>,
-    #[serde(borrow)]
     claim_ref: Option<ClaimRefWire<'a>>,
-    #[serde(borrow)]
     node_affinity: Option<NodeAffinityWire<'a>>,
-    #[serde(borrow)]
     csi: Option<Csi<'a>>,
-    #[serde(borrow)]
     aws_elastic_block_store: Option<Disk<'a>>,
-    #[serde(borrow)]
     gce_persistent_disk: Option<Disk<'a>>,
-    #[serde(borrow)]
     azure_disk: Option<Disk<'a>>,
-    #[serde(borrow)]
     cinder: Option<Disk<'a>>,
-    #[serde(borrow)]
     portworx_volume: Option<Disk<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ClaimRefWire<'a> {
-    #[serde(borrow)]
     namespace: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     uid: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct Csi<'a> {
-    #[serde(borrow)]
     driver: Option<Str<'a>>,
-    #[serde(borrow)]
     volume_handle: Option<Str<'a>>,
 }
 
 /// A volume of an in-tree plugin. The field of the id has another name in each plugin.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct Disk<'a> {
-    #[serde(borrow, rename = "volumeID", alias = "pdName", alias = "diskURI")]
+    #[serde(rename = "volumeID", alias = "pdName", alias = "diskURI")]
     id: Option<Str<'a>>,
     /// Only in `azureDisk`.
-    #[serde(borrow)]
     kind: Option<Str<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NodeAffinityWire<'a> {
-    #[serde(borrow)]
     required: Option<NodeSelectorWire<'a>>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct StatusWire<'a> {
-    #[serde(borrow)]
-    phase: Option<Str<'a>>,
-}
-
 pub fn volume(json: &str) -> Result<PersistentVolume, DecodeError> {
-    let Wire { metadata, spec, status } = decode(KIND, json)?;
-    let spec = spec.unwrap_or_default();
+    let ObjectWire::<SpecWire<'_>, StatusWire<'_>> { metadata, spec, status } = decode(KIND, json)?;
     let capacity = spec.capacity.as_ref().and_then(|capacity| capacity.storage.as_ref());
     let mode = spec.volume_mode.as_ref();
-    let phase = status.unwrap_or_default().phase;
     Ok(PersistentVolume {
         meta: metadata.object(KIND)?,
         labels: metadata.labels(),
@@ -116,7 +77,7 @@ pub fn volume(json: &str) -> Result<PersistentVolume, DecodeError> {
         attributes_class: name(spec.volume_attributes_class_name.as_ref()),
         claim: spec.claim_ref.as_ref().map(|claim| Box::new(claim_ref(claim))),
         is_bound_by_controller: metadata.annotation(BOUND_BY_CONTROLLER).is_some(),
-        phase: phase.map_or(VolumePhase::default(), |phase| VolumePhase::from_name(&phase.0)),
+        phase: status.phase.map_or(VolumePhase::default(), |phase| VolumePhase::from_name(&phase.0)),
         nodes: spec.node_affinity.as_ref().and_then(|affinity| Some(affinity.required.as_ref()?.selector())),
         source: source(&spec),
     })

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::model::label_syntax::is_key;
 use crate::model::quantity::Quantity;
 
 const HUGE_PAGES: &str = "hugepages-";
@@ -74,28 +75,10 @@ pub fn is_scalar_name(name: &str) -> bool {
 /// Whether this is the name of an extended resource: `domain/word` that is still a qualified name with the prefix `requests.`,
 /// which quotas add.
 pub fn is_extended_name(name: &str) -> bool {
-    const QUOTA_PREFIX: &str = "requests.";
-    let Some((domain, word)) = name.split_once('/') else { return false };
-    !name.contains("kubernetes.io/")
-        && !name.starts_with(QUOTA_PREFIX)
-        && QUOTA_PREFIX.len() + domain.len() <= 253
-        && domain.split('.').all(is_domain_label)
-        && word.len() <= 63
-        && is_word(word)
-}
-
-fn is_domain_label(label: &str) -> bool {
-    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    starts_and_ends(label, alphanumeric) && label.bytes().all(|byte| alphanumeric(&byte) || byte == b'-')
-}
-
-fn is_word(word: &str) -> bool {
-    starts_and_ends(word, u8::is_ascii_alphanumeric)
-        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-}
-
-fn starts_and_ends(text: &str, with: impl Fn(&u8) -> bool) -> bool {
-    text.as_bytes().first().is_some_and(&with) && text.as_bytes().last().is_some_and(&with)
+    name.contains('/')
+        && !name.contains("kubernetes.io/")
+        && !name.starts_with("requests.")
+        && is_key(&format!("requests.{name}"))
 }
 
 /// In powers of 1024 if that is exact, else in powers of 1000: `128Mi`, `2M`, `1500`.

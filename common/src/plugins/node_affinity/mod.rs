@@ -1,7 +1,6 @@
 //! NodeAffinity: node selector and node affinity of the pod, required (filter) and preferred (score); and the affinity that the
 //! configuration adds to every pod.
 
-mod added_affinity;
 mod evidence;
 #[cfg(test)]
 mod tests;
@@ -48,8 +47,7 @@ pub(super) fn descriptor() -> Descriptor {
         NAME,
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
         |args: NodeAffinityArgs| {
-            let added = args.added_affinity.as_ref().map(added_affinity::node_affinity);
-            let plugin = Arc::new(NodeAffinityPlugin { added: added.unwrap_or_default() });
+            let plugin = Arc::new(NodeAffinityPlugin { added: args.added_affinity.unwrap_or_default() });
             Implementations {
                 pre_filter: Some(plugin.clone()),
                 filter: Some(plugin.clone()),

@@ -1,8 +1,10 @@
 //! NodeAffinity: a table of cases for each extension point.
 
 use super::{NodeAffinityPlugin, descriptor};
-use crate::config::{AddedAffinity, NodeAffinityArgs, NodeRequirement, NodeTerm, PluginArgs as _, RawArgs};
+use crate::config::{NodeAffinityArgs, PluginArgs as _, RawArgs};
 use crate::framework::{Admission, Filter, Scope, Score};
+use crate::model::affinity::{NodeAffinity, NodeSelector, NodeSelectorTerm};
+use crate::model::requirement::{Operator, Requirement};
 use crate::testing::{
     ClusterBuilder, NodeBuilder, PodBuilder, admission, all_reasons, cluster_builder, node, now, pod,
     raw_and_scores, rejections,
@@ -155,20 +157,18 @@ fn names_are_known_before_any_node_is_looked_at() {
 
 /// The plugin with an affinity of the configuration.
 fn configured(required: Option<&[&str]>, preferred: &[(i32, &str)]) -> NodeAffinityPlugin {
-    let requirement = |value: &Value| NodeRequirement {
+    let requirement = |value: &Value| Requirement {
         key: value["key"].as_str().unwrap().into(),
-        operator: value["operator"].as_str().unwrap().into(),
+        operator: Operator::from_name(value["operator"].as_str().unwrap()),
         values: value["values"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().into()).collect(),
     };
-    let term = |text: &&str| NodeTerm {
-        match_expressions: asks(text).as_array().unwrap().iter().map(requirement).collect(),
-        match_fields: Vec::new(),
+    let term = |text: &&str| {
+        let expressions: Vec<_> = asks(text).as_array().unwrap().iter().map(requirement).collect();
+        NodeSelectorTerm::new(expressions, [])
     };
-    let added = AddedAffinity {
-        required: required.map(|terms| terms.iter().map(term).collect()),
-        preferred: preferred.iter().map(|(weight, text)| (*weight, term(text))).collect(),
-    };
-    NodeAffinityPlugin { added: super::added_affinity::node_affinity(&added) }
+    let required = required.map(|terms| NodeSelector { terms: terms.iter().map(term).collect() });
+    let preferred = preferred.iter().map(|(weight, text)| (*weight, term(text))).collect();
+    NodeAffinityPlugin { added: NodeAffinity { required, preferred } }
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_malformed_wish_is_an_error_but_not_too_early() {
 
 #[test]
 fn arguments_reach_the_plugin() {
-    let added = AddedAffinity { required: Some(Vec::new()), preferred: Vec::new() };
+    let added = NodeAffinity { required: Some(NodeSelector::default()), preferred: Box::default() };
     let args = NodeAffinityArgs { added_affinity: Some(added) }.to_value();
     let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
