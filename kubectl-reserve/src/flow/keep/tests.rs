@@ -1,3 +1,5 @@
+//! Keeping the room of a pod: requests and answers in order.
+
 use super::{KeptRoom, exchange_patch, has_keep_annotation, is_needed, kept_room, reserve_patch};
 use crate::flow::recreate::{KeepMethod, StopReason};
 use common::api::reservation::encode;
