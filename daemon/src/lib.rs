@@ -17,6 +17,7 @@
 
 pub mod admin;
 pub mod args;
+pub(crate) mod certificates;
 pub mod clock;
 pub(crate) mod comparer;
 pub mod config;

@@ -189,7 +189,6 @@ fn start_watches(mut spawner: WatchSpawner<'_>, config: &Config) {
     spawner.follow(Replicas { namespace: config.namespace.clone() });
 }
 
-/// Spawns the watch tasks, with what each of them needs.
 struct WatchSpawner<'a> {
     watches: &'a mut JoinSet<()>,
     client: &'a kube::Client,
@@ -230,7 +229,6 @@ async fn sleep_until_tick(tick: Option<Duration>, clock: &Clock) {
     }
 }
 
-/// The `reportingInstance` of events from this replica.
 fn instance(config: &Config) -> String {
     let name = config.scheduler.profiles.first().map_or("", |profile| &profile.scheduler_name);
     format!("{name}-{}", config.replica)

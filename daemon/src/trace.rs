@@ -4,7 +4,6 @@ use common::model::{NodeName, PodKey};
 use common::plugins::PluginList;
 use common::plugins::trace::{self, Sink};
 
-/// Writes what the plugin Trace reports to the log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSink;
 

@@ -97,9 +97,6 @@ impl Sandbox {
     }
 
     /// Serves the API over HTTP until the future is dropped.
-    ///
-    /// # Errors
-    /// When the listener fails.
     pub async fn serve(&self, listener: TcpListener) -> std::io::Result<()> {
         axum::serve(listener, axum::Router::new().fallback_service(self.api())).await
     }

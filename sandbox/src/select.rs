@@ -3,6 +3,8 @@
 use crate::refusal::{Answer, Refusal};
 use crate::resources::Resource;
 use crate::value::{list, namespace, text};
+use common::model::ids::Text;
+use common::model::requirement::{self, Operator, Requirement};
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default)]
@@ -11,21 +13,6 @@ pub(crate) struct Selector {
     namespace: String,
     labels: Vec<Requirement>,
     fields: Vec<(String, bool, String)>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Requirement {
-    key: String,
-    operator: Operator,
-    values: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Operator {
-    In,
-    NotIn,
-    Exists,
-    DoesNotExist,
 }
 
 /// The fields by which a kind can be selected, besides name and namespace.
@@ -50,7 +37,7 @@ impl Selector {
     pub(crate) fn parse(resource: &Resource, labels: &str, fields: &str) -> Answer<Self> {
         let nonsense = |text: &str| Refusal::bad_request(format!("unable to parse the selector {text:?}"));
         let mut selector =
-            Self { labels: label_requirements(labels).ok_or_else(|| nonsense(labels))?, ..Self::default() };
+            Self { labels: requirement::parse(labels).map_err(|_| nonsense(labels))?, ..Self::default() };
         for part in fields.split(',').filter(|part| !part.is_empty()) {
             let (field, is_equal, value) = field_requirement(part).ok_or_else(|| nonsense(part))?;
             let field = field.replacen("regarding.", "involvedObject.", 1);
@@ -66,19 +53,14 @@ impl Selector {
     /// From a `LabelSelector`; `None` if it is missing, which selects nothing.
     pub(crate) fn of_labels(selector: &Value) -> Option<Self> {
         let one = |key: &str, operator, values: Vec<&Value>| Requirement {
-            key: key.to_owned(),
+            key: key.into(),
             operator,
-            values: values.into_iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            values: values.into_iter().filter_map(Value::as_str).map(Text::from).collect(),
         };
         let pairs = selector.as_object()?.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
         let pairs = pairs.map(|(key, value)| one(key, Operator::In, vec![value]));
         let expressions = list(selector, "/matchExpressions").iter().map(|expression| {
-            let operator = match text(expression, "/operator") {
-                "In" => Operator::In,
-                "NotIn" => Operator::NotIn,
-                "Exists" => Operator::Exists,
-                _ => Operator::DoesNotExist,
-            };
+            let operator = Operator::from_name(text(expression, "/operator"));
             one(text(expression, "/key"), operator, list(expression, "/values").iter().collect())
         });
         Some(Self { labels: pairs.chain(expressions).collect(), ..Self::default() })
@@ -104,16 +86,8 @@ impl Selector {
     }
 
     pub(crate) fn matches_labels(&self, labels: &Value) -> bool {
-        self.labels.iter().all(|requirement| {
-            let found = labels.get(&requirement.key).and_then(Value::as_str);
-            let is_one = found.is_some_and(|found| requirement.values.iter().any(|value| value == found));
-            match requirement.operator {
-                Operator::In => is_one,
-                Operator::NotIn => !is_one,
-                Operator::Exists => found.is_some(),
-                Operator::DoesNotExist => found.is_none(),
-            }
-        })
+        let value = |requirement: &Requirement| labels.get(&*requirement.key).and_then(Value::as_str);
+        self.labels.iter().all(|requirement| requirement.allows(value(requirement)))
     }
 }
 
@@ -138,41 +112,6 @@ fn field_requirement(part: &str) -> Option<(&str, bool, &str)> {
             .map(|(field, value)| (field, true, value))?,
     };
     Some((field.trim(), is_equal, value.trim()))
-}
-
-/// Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`; `None` if it is malformed.
-fn label_requirements(text: &str) -> Option<Vec<Requirement>> {
-    let mut depth = 0;
-    let parts = text.split(|letter| {
-        depth += i32::from(letter == '(') - i32::from(letter == ')');
-        letter == ',' && depth == 0
-    });
-    parts.map(str::trim).filter(|part| !part.is_empty()).map(label_requirement).collect()
-}
-
-fn label_requirement(part: &str) -> Option<Requirement> {
-    let set = |set: &str| {
-        let inner = set.trim().strip_prefix('(')?.strip_suffix(')')?;
-        Some(inner.split(',').map(|value| value.trim().to_owned()).collect())
-    };
-    let one = |value: &str| Some(vec![value.trim().to_owned()]);
-    let (key, operator, values) = if let Some(key) = part.strip_prefix('!') {
-        (key, Operator::DoesNotExist, Some(Vec::new()))
-    } else if let Some((key, values)) = part.split_once(" notin ") {
-        (key, Operator::NotIn, set(values))
-    } else if let Some((key, values)) = part.split_once(" in ") {
-        (key, Operator::In, set(values))
-    } else if let Some((key, value)) = part.split_once("!=") {
-        (key, Operator::NotIn, one(value))
-    } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        (key, Operator::In, one(value))
-    } else {
-        (part, Operator::Exists, Some(Vec::new()))
-    };
-    let key = key.trim().to_owned();
-    let is_key =
-        !key.is_empty() && !key.contains(|letter: char| letter.is_whitespace() || "()=!,".contains(letter));
-    Some(Requirement { key, operator, values: values? }).filter(|_| is_key)
 }
 
 #[cfg(test)]

@@ -26,12 +26,8 @@ pub enum WatchLine<'a> {
     Deleted(&'a str),
     /// A newer `resourceVersion` from which the watch can be resumed.
     Bookmark(Cow<'a, str>),
-    /// The server ends the watch with an error.
-    Failed {
-        /// The HTTP status code; 410 if the version is too old.
-        code: u16,
-        message: Cow<'a, str>,
-    },
+    /// The server ends the watch with an error; the HTTP status code is 410 if the version is too old.
+    Failed { code: u16, message: Cow<'a, str> },
 }
 
 #[derive(Deserialize)]

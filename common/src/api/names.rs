@@ -57,7 +57,6 @@ pub const REPLICA_PREFIX: &str = "reserve-";
 /// The label by which the Leases of replicas and all deployed objects are found.
 pub const APP_LABEL: &str = "app.kubernetes.io/name";
 
-/// The value of [`APP_LABEL`].
 pub const APP: &str = "kubectl-reserve";
 
 /// The label by which all deployed objects are found, but not the Leases of replicas. Its value is [`APP`].

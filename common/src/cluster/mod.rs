@@ -84,7 +84,6 @@ pub struct Cluster {
     pods_by_controller: PodsByController,
     /// How many pods on nodes have affinity terms about other pods.
     pod_affinity: PodAffinityCounts,
-    /// The time as of which the ledgers are computed.
     now: Timestamp,
     /// The next time after `now` at which a reservation expires; the outer `None` means that it has to be computed.
     next_expiry_cached: Option<Option<Timestamp>>,
@@ -136,7 +135,6 @@ impl Cluster {
         self.newest
     }
 
-    /// The newest resource version of a pod that any replica has seen by its Lease.
     pub fn newest_pod_seen_by_replicas(&self) -> u64 {
         self.newest_pod_seen_by_replicas
     }
@@ -183,7 +181,6 @@ impl Cluster {
         self.owners.is_missing_for(pod)
     }
 
-    /// The next time after `now` at which a reservation expires.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
         // The cached value is right until that time.
         if let Some(known) = self.next_expiry_cached
@@ -213,7 +210,6 @@ impl Cluster {
         }
     }
 
-    /// No longer counts a pod on its node.
     fn uncount(&mut self, pod: &Arc<Pod>) {
         let Some(name) = pod.node.as_ref() else { return };
         if let Some(id) = self.nodes.id(name) {

@@ -97,12 +97,10 @@ pub struct ResourceWeight {
     pub weight: i64,
 }
 
-/// cpu and memory with equal weights.
 pub(super) fn default_resources() -> Vec<ResourceWeight> {
     ["cpu", "memory"].map(|name| ResourceWeight { name: name.to_owned(), weight: 1 }).to_vec()
 }
 
-/// How NodeResourcesFit filters and scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeResourcesFitArgs {
     /// Extended resources that the filter ignores.
@@ -124,14 +122,12 @@ impl Default for NodeResourcesFitArgs {
     }
 }
 
-/// Which nodes score high.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScoringStrategy {
     /// Nodes with much room left.
     LeastAllocated,
     /// Nodes with little room left.
     MostAllocated,
-    /// By a function from utilization to score.
     RequestedToCapacityRatio(Vec<ShapePoint>),
 }
 

@@ -26,7 +26,6 @@ const EXTENDER: [&str; 12] = [
 const TLS: [&str; 8] =
     ["insecure", "serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"];
 
-/// The default timeout of a call.
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(5);
 
 pub(super) fn read_all(file: &FileMap<'_>, found: &mut Findings) -> Vec<Extender> {
@@ -40,7 +39,6 @@ pub(super) fn read_all(file: &FileMap<'_>, found: &mut Findings) -> Vec<Extender
     extenders
 }
 
-/// The managed resources that the scheduler itself ignores.
 pub(super) fn ignored_resources(extenders: &[Extender]) -> Vec<String> {
     let managed = extenders.iter().flat_map(|extender| &extender.managed_resources);
     managed.filter(|resource| resource.ignored_by_scheduler).map(|resource| resource.name.clone()).collect()

@@ -17,7 +17,7 @@ pub(super) fn effective(
 ) -> BTreeMap<ExtensionPoint, Vec<EnabledPlugin>> {
     let multi_point = with_defaults(&raw_profile.multi_point, catalog);
     let mut plugins = BTreeMap::new();
-    for point in ExtensionPoint::CONFIGURABLE {
+    for point in ExtensionPoint::configurable() {
         let set = raw_profile.set(point);
         check_point(&set, point, catalog, found);
         let names = expand(&set, &multi_point, point, catalog, found);

@@ -80,7 +80,6 @@ use file_value::{FileMap, FileValue};
 use findings::Findings;
 use plugin_catalog::PluginCatalog;
 use raw_profile::RawProfile;
-use settings::Settings;
 use version::Version;
 
 /// Fields of old versions; the addresses are flags now.
@@ -163,24 +162,9 @@ fn assemble(
     catalog: PluginCatalog<'_>,
     found: &mut Findings,
 ) -> Configuration {
-    let settings = Settings::read(file, found);
-    let leader_election = settings::leader_election(file, version, found);
-    let client_connection = settings::client_connection(file, found);
-    let profiles = profiles(file, version, catalog, found);
-    let extenders = extender::read_all(file, found);
-    let mut configuration = Configuration {
-        profiles,
-        parallelism: settings.parallelism,
-        percentage_of_nodes_to_score: settings.percentage_of_nodes_to_score,
-        pod_initial_backoff_seconds: settings.pod_initial_backoff_seconds,
-        pod_max_backoff_seconds: settings.pod_max_backoff_seconds,
-        leader_election,
-        client_connection,
-        extenders,
-        enable_profiling: settings.enable_profiling,
-        enable_contention_profiling: settings.enable_contention_profiling,
-        delay_cache_until_active: settings.delay_cache_until_active,
-    };
+    let mut configuration = settings::read(file, version, found);
+    configuration.profiles = profiles(file, version, catalog, found);
+    configuration.extenders = extender::read_all(file, found);
     let ignored = extender::ignored_resources(&configuration.extenders);
     if !ignored.is_empty() {
         for profile in &mut configuration.profiles {

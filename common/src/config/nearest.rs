@@ -1,5 +1,7 @@
 //! Finds the known word that is most similar to a misspelt one. Entry point: [`nearest`].
 
+use super::findings::quoted;
+
 /// Longer words are not compared: no known word is that long, and the time grows with both lengths.
 const WORD_LEN_MAX: usize = 64;
 
@@ -21,6 +23,12 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 /// `; did you mean "…"?`, or an empty text.
 pub(super) fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |known| format!("; did you mean \"{known}\"?"))
+}
+
+/// `"x" is not one of a, b; did you mean "a"?`
+pub(super) fn not_one_of(word: &str, known: &[&str]) -> String {
+    let hint = did_you_mean(word, known.iter().copied());
+    format!("{} is not one of {}{hint}", quoted(word), known.join(", "))
 }
 
 /// How many characters to insert, remove, replace or swap with their neighbour to turn `a` into `b`.

@@ -34,7 +34,6 @@ pub struct NodePreferenceArgs {
 pub struct LabelGateArgs {
     /// Pods whose labels match are rejected.
     pub pod_label: Option<LabelPattern>,
-    /// Nodes whose labels match are rejected.
     pub node_label: Option<LabelPattern>,
 }
 

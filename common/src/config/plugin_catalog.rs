@@ -6,7 +6,6 @@ use super::findings::Findings;
 use super::nearest::did_you_mean;
 use crate::model::ExtensionPoint;
 
-/// What the loader of a configuration knows of a plugin.
 #[derive(Clone, Debug)]
 pub struct PluginDeclaration {
     pub name: String,
@@ -21,7 +20,6 @@ pub struct PluginDeclaration {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArgsFormat {
     None,
-    /// The loader checks them.
     Typed {
         fields: &'static [&'static str],
         /// Checks the arguments and fills in the defaults.

@@ -10,7 +10,6 @@ use super::version::{API_VERSION, KIND};
 use crate::model::ExtensionPoint;
 use crate::model::excerpt::excerpt;
 
-/// The plugins that replace each predicate.
 const PREDICATES: [(&str, &[&str]); 15] = [
     ("PodFitsHostPorts", &["NodePorts"]),
     ("PodFitsPorts", &["NodePorts"]),
@@ -32,7 +31,6 @@ const PREDICATES: [(&str, &[&str]); 15] = [
 /// The plugins of predicates that always ran.
 const ALWAYS: [&str; 2] = ["NodeUnschedulable", "TaintToleration"];
 
-/// The plugin that replaces each priority.
 const PRIORITIES: [(&str, &str); 10] = [
     ("LeastRequestedPriority", "NodeResourcesFit"),
     ("MostRequestedPriority", "NodeResourcesFit"),

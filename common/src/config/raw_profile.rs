@@ -65,12 +65,11 @@ impl<'a> RawProfile<'a> {
         raw_profile.scheduler_name = profile.text("schedulerName", found);
         raw_profile.percentage = percentage(&profile, found);
         let known: Vec<&str> =
-            ExtensionPoint::CONFIGURABLE.iter().map(|point| point.field()).chain([MULTI_POINT]).collect();
+            ExtensionPoint::configurable().map(ExtensionPoint::field).chain([MULTI_POINT]).collect();
         if let Some(plugins) = profile.object("plugins", &known, found) {
             raw_profile.multi_point = set(&plugins, MULTI_POINT, found);
-            let points = ExtensionPoint::CONFIGURABLE
-                .into_iter()
-                .map(|point| (point, set(&plugins, point.field(), found)));
+            let points =
+                ExtensionPoint::configurable().map(|point| (point, set(&plugins, point.field(), found)));
             raw_profile.points = points.collect();
         }
         raw_profile.plugin_configs = profile

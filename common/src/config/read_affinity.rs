@@ -5,8 +5,8 @@ use serde_json::json;
 use super::args::{NodeAffinityArgs, PluginArgs, RawArgs};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::nearest::did_you_mean;
-use super::show::put;
+use super::nearest::not_one_of;
+use super::show::with;
 use crate::model::affinity::{NodeAffinity, NodeSelector, NodeSelectorTerm};
 use crate::model::ids::Text;
 use crate::model::label_syntax::{is_key, is_value};
@@ -25,10 +25,7 @@ impl PluginArgs for NodeAffinityArgs {
     }
 
     fn to_value(&self) -> RawArgs {
-        match &self.added_affinity {
-            Some(added) => json!({"addedAffinity": affinity_value(added)}),
-            None => json!({}),
-        }
+        with(json!({}), json!({"addedAffinity": self.added_affinity.as_ref().map(affinity_value)}))
     }
 }
 
@@ -86,9 +83,7 @@ fn check_expression(object: &FileMap<'_>, requirement: &Requirement, found: &mut
         }
         Operator::Gt | Operator::Lt => (values.len() != 1).then_some("must have exactly one value"),
         Operator::Other => {
-            let other = operator(object, found);
-            let hint = did_you_mean(&other, OPERATORS.into_iter());
-            let what = format!("{} is not one of {}{hint}", quoted(&other), OPERATORS.join(", "));
+            let what = not_one_of(&operator(object, found), &OPERATORS);
             return found.error(&object.child("operator"), what);
         }
     };
@@ -117,33 +112,22 @@ fn check_field(object: &FileMap<'_>, requirement: &Requirement, found: &mut Find
 }
 
 fn affinity_value(added: &NodeAffinity) -> RawArgs {
-    let mut shown = json!({});
-    if let Some(required) = &added.required {
-        let terms: Vec<RawArgs> = required.terms.iter().map(term_value).collect();
-        put(&mut shown, REQUIRED, json!({"nodeSelectorTerms": terms}));
-    }
-    if !added.preferred.is_empty() {
-        let preferred = added.preferred.iter();
-        let preferred = preferred
-            .map(|(weight, preference)| json!({"weight": weight, "preference": term_value(preference)}));
-        put(&mut shown, PREFERRED, preferred.collect());
-    }
-    shown
+    let required = added.required.as_ref().map(
+        |required| json!({"nodeSelectorTerms": required.terms.iter().map(term_value).collect::<Vec<_>>()}),
+    );
+    let preferred = added.preferred.iter();
+    let preferred = preferred.map(|(weight, term)| json!({"weight": weight, "preference": term_value(term)}));
+    with(json!({}), json!({REQUIRED: required, PREFERRED: preferred.collect::<Vec<_>>()}))
 }
 
 fn term_value(term: &NodeSelectorTerm) -> RawArgs {
-    let mut shown = json!({});
-    let lists = [("matchExpressions", term.expressions()), ("matchFields", term.fields())];
-    for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
-        put(&mut shown, key, list.iter().map(requirement_value).collect());
-    }
-    shown
+    let values = |list: &[Requirement]| list.iter().map(requirement_value).collect::<Vec<_>>();
+    let lists = json!({"matchExpressions": values(term.expressions()), "matchFields": values(term.fields())});
+    with(json!({}), lists)
 }
 
 fn requirement_value(requirement: &Requirement) -> RawArgs {
-    let mut shown = json!({"key": &*requirement.key, "operator": requirement.operator.as_str()});
-    if !requirement.values.is_empty() {
-        put(&mut shown, "values", requirement.values.iter().map(|value| json!(&**value)).collect());
-    }
-    shown
+    let values: Vec<&str> = requirement.values.iter().map(|value| &**value).collect();
+    let shown = json!({"key": &*requirement.key, "operator": requirement.operator.as_str()});
+    with(shown, json!({"values": values}))
 }

@@ -11,7 +11,7 @@ use super::own_args::{
     BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, PodLimitArgs,
     RandomScoreArgs,
 };
-use super::show::put;
+use super::show::with;
 use crate::model::label_syntax::{is_key, is_value};
 
 /// Of a pod's environment, the decoder keeps only variables with this word in their name, in upper or lower case.
@@ -52,11 +52,7 @@ impl PluginArgs for PodLimitArgs {
     }
 
     fn to_value(&self) -> RawArgs {
-        let mut shown = json!({"namespaces": self.namespaces});
-        if let Some(max) = self.max_pods {
-            put(&mut shown, "maxPods", json!(max));
-        }
-        shown
+        with(json!({"namespaces": self.namespaces}), json!({"maxPods": self.max_pods}))
     }
 }
 
@@ -95,11 +91,8 @@ impl PluginArgs for LabelGateArgs {
     }
 
     fn to_value(&self) -> RawArgs {
-        let mut shown = json!({});
-        for (key, pattern) in [("podLabel", &self.pod_label), ("nodeLabel", &self.node_label)] {
-            pattern.iter().for_each(|pattern| put(&mut shown, key, json!(pattern.to_string())));
-        }
-        shown
+        let text = |pattern: &Option<LabelPattern>| pattern.as_ref().map(ToString::to_string);
+        with(json!({}), json!({"podLabel": text(&self.pod_label), "nodeLabel": text(&self.node_label)}))
     }
 }
 

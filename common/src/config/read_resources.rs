@@ -8,9 +8,9 @@ use super::args::{
 };
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::nearest::did_you_mean;
+use super::nearest::not_one_of;
 use super::read_args::between;
-use super::show::put;
+use super::show::with;
 use crate::model::label_syntax::is_key;
 
 impl PluginArgs for NodeResourcesFitArgs {
@@ -45,15 +45,9 @@ impl PluginArgs for NodeResourcesFitArgs {
     }
 
     fn to_value(&self) -> RawArgs {
-        let mut shown = json!({"scoringStrategy": strategy_value(&self.strategy, &self.resources)});
-        let lists = [
-            ("ignoredResources", &self.ignored_resources),
-            ("ignoredResourceGroups", &self.ignored_resource_groups),
-        ];
-        for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
-            put(&mut shown, key, json!(list));
-        }
-        shown
+        let shown = json!({"scoringStrategy": strategy_value(&self.strategy, &self.resources)});
+        let (resources, groups) = (&self.ignored_resources, &self.ignored_resource_groups);
+        with(shown, json!({"ignoredResources": resources, "ignoredResourceGroups": groups}))
     }
 }
 
@@ -76,28 +70,21 @@ fn scoring_strategy(object: &FileMap<'_>, found: &mut Findings) -> ScoringStrate
             ScoringStrategy::LeastAllocated
         }
         (other, _) => {
-            let hint = did_you_mean(other, TYPES.into_iter());
-            found.error(
-                &object.child("type"),
-                format!("{} is not one of {}{hint}", quoted(other), TYPES.join(", ")),
-            );
+            found.error(&object.child("type"), not_one_of(other, &TYPES));
             ScoringStrategy::LeastAllocated
         }
     }
 }
 
-/// The field `scoringStrategy` of NodeResourcesFit.
 pub(super) fn strategy_value(strategy: &ScoringStrategy, resources: &[ResourceWeight]) -> RawArgs {
     let (kind, ratio) = match strategy {
         ScoringStrategy::LeastAllocated => ("LeastAllocated", None),
         ScoringStrategy::MostAllocated => ("MostAllocated", None),
         ScoringStrategy::RequestedToCapacityRatio(points) => ("RequestedToCapacityRatio", Some(points)),
     };
-    let mut shown = json!({"type": kind, "resources": resources_value(resources)});
-    if let Some(points) = ratio {
-        put(&mut shown, "requestedToCapacityRatio", json!({"shape": shape_value(points)}));
-    }
-    shown
+    let ratio = ratio.map(|points| json!({"shape": shape_value(points)}));
+    let shown = json!({"type": kind, "resources": resources_value(resources)});
+    with(shown, json!({"requestedToCapacityRatio": ratio}))
 }
 
 /// The resources of a scoring strategy, their weights from 1 to 100.

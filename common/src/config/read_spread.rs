@@ -5,8 +5,8 @@ use serde_json::json;
 use super::args::{PluginArgs, PodTopologySpreadArgs, RawArgs, SpreadConstraint};
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::nearest::did_you_mean;
-use super::show::put;
+use super::nearest::not_one_of;
+use super::show::with;
 use crate::model::label_syntax::is_key;
 
 const CONSTRAINT: [&str; 8] = [
@@ -19,6 +19,7 @@ const CONSTRAINT: [&str; 8] = [
     "nodeTaintsPolicy",
     "matchLabelKeys",
 ];
+const POLICIES: [&str; 2] = ["Honor", "Ignore"];
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
 impl PluginArgs for PodTopologySpreadArgs {
@@ -52,9 +53,7 @@ impl PluginArgs for PodTopologySpreadArgs {
                 "is System, but there are defaultConstraints; write List",
             ),
             other => {
-                let hint = did_you_mean(other, ["System", "List"].into_iter());
-                let what = format!("{} is not one of System, List{hint}", quoted(other));
-                found.error(&object.child("defaultingType"), what);
+                found.error(&object.child("defaultingType"), not_one_of(other, &["System", "List"]));
             }
         }
         Self::System
@@ -63,11 +62,10 @@ impl PluginArgs for PodTopologySpreadArgs {
     fn to_value(&self) -> RawArgs {
         match self {
             Self::System => json!({"defaultingType": "System"}),
-            Self::List(list) if list.is_empty() => json!({"defaultingType": "List"}),
-            Self::List(list) => json!({
-                "defaultingType": "List",
-                "defaultConstraints": list.iter().map(constraint_value).collect::<Vec<_>>(),
-            }),
+            Self::List(list) => {
+                let constraints: Vec<RawArgs> = list.iter().map(constraint_value).collect();
+                with(json!({"defaultingType": "List"}), json!({"defaultConstraints": constraints}))
+            }
         }
     }
 }
@@ -86,9 +84,7 @@ fn constraint(object: &FileMap<'_>, found: &mut Findings) -> SpreadConstraint {
     }
     let action = object.text("whenUnsatisfiable", found).unwrap_or_default();
     if !ACTIONS.contains(&action.as_str()) {
-        let hint = did_you_mean(&action, ACTIONS.into_iter());
-        let what = format!("{} is not one of {}{hint}", quoted(&action), ACTIONS.join(", "));
-        found.error(&object.child("whenUnsatisfiable"), what);
+        found.error(&object.child("whenUnsatisfiable"), not_one_of(&action, &ACTIONS));
     }
     if object.get("labelSelector").is_some() {
         found.error(&object.child("labelSelector"), "must be absent; it follows from each pod's owner");
@@ -106,28 +102,24 @@ fn constraint(object: &FileMap<'_>, found: &mut Findings) -> SpreadConstraint {
 
 fn policy(object: &FileMap<'_>, key: &str, found: &mut Findings) -> Option<String> {
     let policy = object.text(key, found)?;
-    if !["Honor", "Ignore"].contains(&policy.as_str()) {
-        let hint = did_you_mean(&policy, ["Honor", "Ignore"].into_iter());
-        found.error(&object.child(key), format!("{} is not one of Honor, Ignore{hint}", quoted(&policy)));
+    if !POLICIES.contains(&policy.as_str()) {
+        found.error(&object.child(key), not_one_of(&policy, &POLICIES));
     }
     Some(policy)
 }
 
 fn constraint_value(constraint: &SpreadConstraint) -> RawArgs {
     let action = if constraint.do_not_schedule { "DoNotSchedule" } else { "ScheduleAnyway" };
-    let mut shown = json!({
+    let shown = json!({
         "maxSkew": constraint.max_skew,
         "topologyKey": constraint.topology_key,
         "whenUnsatisfiable": action,
     });
-    let optional = [
-        ("minDomains", constraint.min_domains.map(|count| json!(count))),
-        ("nodeAffinityPolicy", constraint.node_affinity_policy.as_ref().map(|policy| json!(policy))),
-        ("nodeTaintsPolicy", constraint.node_taints_policy.as_ref().map(|policy| json!(policy))),
-        ("matchLabelKeys", Some(json!(constraint.match_label_keys)).filter(|keys| *keys != json!([]))),
-    ];
-    for (key, value) in optional {
-        value.into_iter().for_each(|value| put(&mut shown, key, value));
-    }
-    shown
+    let optional = json!({
+        "minDomains": constraint.min_domains,
+        "nodeAffinityPolicy": constraint.node_affinity_policy,
+        "nodeTaintsPolicy": constraint.node_taints_policy,
+        "matchLabelKeys": constraint.match_label_keys,
+    });
+    with(shown, optional)
 }

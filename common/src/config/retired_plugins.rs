@@ -31,7 +31,6 @@ const GONE: [(&str, &str); 7] = [
     ("CinderLimits", "NodeVolumeLimits counts all volumes"),
 ];
 
-/// A plugin that kube-scheduler no longer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetiredPlugin {
     /// A score plugin that is now a strategy of NodeResourcesFit; its name.

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
-use super::value::{ClientConnection, LeaderElection};
+use super::value::{ClientConnection, Configuration, LeaderElection};
 use super::version::Version;
 
 pub(super) const FIELDS: [&str; 13] = [
@@ -34,47 +34,37 @@ const LEADER_ELECTION: [&str; 7] = [
 ];
 const CLIENT_CONNECTION: [&str; 5] = ["kubeconfig", "acceptContentTypes", "contentType", "qps", "burst"];
 
-/// The numbers and booleans at the top level of a file.
-#[derive(Clone, Debug)]
-pub(super) struct Settings {
-    pub(super) parallelism: i32,
-    pub(super) percentage_of_nodes_to_score: i32,
-    pub(super) pod_initial_backoff_seconds: i64,
-    pub(super) pod_max_backoff_seconds: i64,
-    pub(super) enable_profiling: bool,
-    pub(super) enable_contention_profiling: bool,
-    pub(super) delay_cache_until_active: bool,
-}
-
-impl Settings {
-    pub(super) fn read(file: &FileMap<'_>, found: &mut Findings) -> Self {
-        let enable_profiling = file.flag("enableProfiling", found).unwrap_or(true);
-        let contention = file.flag("enableContentionProfiling", found);
-        let settings = Self {
-            parallelism: file.int32("parallelism", found).unwrap_or(16),
-            percentage_of_nodes_to_score: percentage(file, found).unwrap_or(0),
-            pod_initial_backoff_seconds: file.int64("podInitialBackoffSeconds", found).unwrap_or(1),
-            pod_max_backoff_seconds: file.int64("podMaxBackoffSeconds", found).unwrap_or(10),
-            enable_profiling,
-            enable_contention_profiling: contention.unwrap_or(enable_profiling),
-            delay_cache_until_active: file.flag("delayCacheUntilActive", found).unwrap_or(false),
-        };
-        settings.check(found);
-        settings
+/// Everything besides profiles and extenders.
+pub(super) fn read(file: &FileMap<'_>, version: Version, found: &mut Findings) -> Configuration {
+    let enable_profiling = file.flag("enableProfiling", found).unwrap_or(true);
+    let contention = file.flag("enableContentionProfiling", found);
+    let parallelism = file.int32("parallelism", found).unwrap_or(16);
+    let percentage_of_nodes_to_score = percentage(file, found).unwrap_or(0);
+    let first = file.int64("podInitialBackoffSeconds", found).unwrap_or(1);
+    let most = file.int64("podMaxBackoffSeconds", found).unwrap_or(10);
+    let delay_cache_until_active = file.flag("delayCacheUntilActive", found).unwrap_or(false);
+    if parallelism <= 0 {
+        found.error("parallelism", format!("{parallelism} is not more than 0"));
     }
-
-    fn check(&self, found: &mut Findings) {
-        if self.parallelism <= 0 {
-            found.error("parallelism", format!("{} is not more than 0", self.parallelism));
-        }
-        let (first, most) = (self.pod_initial_backoff_seconds, self.pod_max_backoff_seconds);
-        if first <= 0 {
-            found.error("podInitialBackoffSeconds", format!("{first} is not more than 0"));
-        }
-        if most < first {
-            let what = format!("{most} is less than podInitialBackoffSeconds, which is {first}");
-            found.error("podMaxBackoffSeconds", what);
-        }
+    if first <= 0 {
+        found.error("podInitialBackoffSeconds", format!("{first} is not more than 0"));
+    }
+    if most < first {
+        let what = format!("{most} is less than podInitialBackoffSeconds, which is {first}");
+        found.error("podMaxBackoffSeconds", what);
+    }
+    Configuration {
+        profiles: Vec::new(),
+        parallelism,
+        percentage_of_nodes_to_score,
+        pod_initial_backoff_seconds: first,
+        pod_max_backoff_seconds: most,
+        leader_election: leader_election(file, version, found),
+        client_connection: client_connection(file, found),
+        extenders: Vec::new(),
+        enable_profiling,
+        enable_contention_profiling: contention.unwrap_or(enable_profiling),
+        delay_cache_until_active,
     }
 }
 
@@ -88,7 +78,7 @@ pub(super) fn percentage(of: &FileMap<'_>, found: &mut Findings) -> Option<i32> 
     Some(percentage)
 }
 
-pub(super) fn leader_election(file: &FileMap<'_>, version: Version, found: &mut Findings) -> LeaderElection {
+fn leader_election(file: &FileMap<'_>, version: Version, found: &mut Findings) -> LeaderElection {
     let read = file.object("leaderElection", &LEADER_ELECTION, found);
     let mut duration = |key: &str, seconds: i64| {
         let read = read.as_ref().and_then(|object| object.duration(key, found));
@@ -145,7 +135,7 @@ fn check_election(election: &mut LeaderElection, version: Version, found: &mut F
     }
 }
 
-pub(super) fn client_connection(file: &FileMap<'_>, found: &mut Findings) -> ClientConnection {
+fn client_connection(file: &FileMap<'_>, found: &mut Findings) -> ClientConnection {
     let read = file.object("clientConnection", &CLIENT_CONNECTION, found);
     let mut text = |key: &str, default: &str| filled(read.as_ref(), key, default, found);
     let (kubeconfig, accept_content_types, content_type) = (

@@ -20,7 +20,7 @@ impl Configuration {
     /// The whole configuration as a JSON tree, without secrets.
     pub fn to_value(&self) -> Value {
         let connection = &self.client_connection;
-        let mut file = json!({
+        let file = json!({
             "apiVersion": API_VERSION,
             "kind": KIND,
             "parallelism": self.parallelism,
@@ -39,19 +39,25 @@ impl Configuration {
             "enableContentionProfiling": self.enable_contention_profiling,
             "profiles": self.profiles.iter().map(profile).collect::<Vec<_>>(),
         });
-        if self.delay_cache_until_active {
-            put(&mut file, "delayCacheUntilActive", json!(true));
-        }
-        if !self.extenders.is_empty() {
-            put(&mut file, "extenders", self.extenders.iter().map(extender).collect());
-        }
-        file
+        let extenders: Vec<Value> = self.extenders.iter().map(extender).collect();
+        with(file, json!({"delayCacheUntilActive": self.delay_cache_until_active, "extenders": extenders}))
     }
 }
 
 pub(super) fn yaml(value: &Value) -> String {
     // JSON is valid YAML, so it is the fallback.
     serde_saphyr::to_string(value).unwrap_or_else(|_| value.to_string())
+}
+
+/// The object with those of the `optional` fields that have a value: not null, false, an empty text or an empty list.
+pub(super) fn with(mut object: Value, optional: Value) -> Value {
+    let is_empty = |value: &Value| {
+        matches!(value, Value::Null | Value::Bool(false)) || *value == "" || *value == json!([])
+    };
+    if let (Value::Object(fields), Value::Object(optional)) = (&mut object, optional) {
+        fields.extend(optional.into_iter().filter(|(_, value)| !is_empty(value)));
+    }
+    object
 }
 
 pub(super) fn put(object: &mut Value, key: &str, value: Value) {
@@ -83,24 +89,18 @@ fn profile(profile: &Profile) -> Value {
     let all_off = json!([{"name": "*"}]);
     let mut plugins = Map::new();
     plugins.insert("multiPoint".to_owned(), json!({"disabled": all_off}));
-    for point in ExtensionPoint::CONFIGURABLE.into_iter().filter(|point| !profile.at(*point).is_empty()) {
+    for point in ExtensionPoint::configurable().filter(|point| !profile.at(*point).is_empty()) {
         let enabled: Vec<Value> = profile.at(point).iter().map(plugin).collect();
         plugins.insert(point.field().to_owned(), json!({"enabled": enabled}));
     }
     let shown = profile.plugin_configs.iter();
     let shown = shown.filter(|config| config.is_always_shown || profile.runs(&config.name));
     let config: Vec<Value> = shown.map(|config| json!({"name": config.name, "args": config.args})).collect();
-    let mut shown =
-        json!({"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config});
-    if let Some(percentage) = profile.percentage_of_nodes_to_score {
-        put(&mut shown, "percentageOfNodesToScore", json!(percentage));
-    }
-    shown
+    let shown = json!({"schedulerName": profile.scheduler_name, "plugins": plugins, "pluginConfig": config});
+    with(shown, json!({"percentageOfNodesToScore": profile.percentage_of_nodes_to_score}))
 }
 
 fn plugin(enabled: &EnabledPlugin) -> Value {
-    match enabled.weight {
-        0 => json!({"name": enabled.name}),
-        weight => json!({"name": enabled.name, "weight": weight}),
-    }
+    let weight = Some(enabled.weight).filter(|weight| *weight != 0);
+    with(json!({"name": enabled.name}), json!({"weight": weight}))
 }

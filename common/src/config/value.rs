@@ -13,7 +13,6 @@ use crate::model::ExtensionPoint;
 pub struct Configuration {
     /// One profile for each scheduler name; never empty.
     pub profiles: Vec<Profile>,
-    /// The number of threads for one pod.
     pub parallelism: i32,
     /// The percentage of the nodes to find before the search ends; 0 lets the scheduler choose.
     pub percentage_of_nodes_to_score: i32,
@@ -21,13 +20,11 @@ pub struct Configuration {
     pub pod_initial_backoff_seconds: i64,
     pub pod_max_backoff_seconds: i64,
     pub leader_election: LeaderElection,
-    /// How the API server is reached.
     pub client_connection: ClientConnection,
     /// The extenders, in the order of the file.
     pub extenders: Vec<Extender>,
     /// Whether the program serves profiles over HTTP.
     pub enable_profiling: bool,
-    /// Whether the profiles include waiting for locks.
     pub enable_contention_profiling: bool,
     /// Whether a replica keeps no cache before it leads.
     pub delay_cache_until_active: bool,
@@ -78,7 +75,6 @@ impl Profile {
         self
     }
 
-    /// Whether the plugin runs at any extension point.
     pub fn runs(&self, name: &str) -> bool {
         self.plugins.values().flatten().any(|enabled| enabled.name == name)
     }
@@ -101,7 +97,6 @@ pub struct LeaderElection {
     pub resource_namespace: String,
 }
 
-/// How the API server is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientConnection {
     /// A kubeconfig file; empty inside a cluster.
@@ -125,10 +120,8 @@ pub struct Extender {
     pub prioritize_verb: String,
     pub weight: i64,
     pub bind_verb: String,
-    /// Whether calls use TLS.
     pub enable_https: bool,
     pub tls: Option<ExtenderTls>,
-    /// How long a call may take.
     pub http_timeout: SignedDuration,
     /// Whether the extender has a cache of nodes, so that node names are enough.
     pub node_cache_capable: bool,
@@ -164,7 +157,6 @@ pub struct ExtenderTls {
     pub ca_data: Secret,
 }
 
-/// Bytes that `Debug` does not print.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
@@ -173,7 +165,6 @@ impl Secret {
         Self(bytes)
     }
 
-    /// The bytes, to open a connection with them.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

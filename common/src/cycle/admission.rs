@@ -14,7 +14,6 @@ pub(super) enum EligibleNodes {
     NoNode(Vec<Rejection>),
 }
 
-/// The merged answer of all PreFilter plugins.
 pub(super) struct MergedAdmission {
     pub(super) nodes: EligibleNodes,
     /// The node that is reserved for the pod, if it is eligible.

@@ -16,9 +16,7 @@ const WAIT_MAX: Duration = Duration::from_secs(15 * 60);
 /// Whether a pod may be bound to the node that was chosen for it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BindingDecision {
-    /// The pod may be bound now.
     Granted,
-    /// A Permit plugin denies the binding.
     Denied(Box<NoFit>),
     /// These Permit plugins let the pod wait, each at most this long. What Reserve chose for the pod stays chosen.
     Waits(Vec<(&'static str, Duration)>),

@@ -25,7 +25,6 @@ pub enum Decision {
 /// Why no node fits a pod, and what PostFilter found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoFit {
-    /// Why each node was rejected.
     pub diagnosis: Diagnosis,
     /// Which node would fit after preemption.
     pub post_filter: PostFilterResult,

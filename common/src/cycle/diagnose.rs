@@ -37,9 +37,6 @@ pub(super) fn diagnose_nominated_node(
 }
 
 /// Runs PreFilter and the filters for the pod on every node.
-///
-/// # Errors
-/// When a plugin fails.
 pub fn diagnose(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,

@@ -19,7 +19,6 @@ pub(super) struct FilterSet<'c> {
     filtering: Cell<Duration>,
 }
 
-/// A filter that may reject nodes for one pod.
 pub(super) struct PreparedFilter<'c> {
     pub(super) plugin: &'c dyn Filter,
     pub(super) run: NodeFilter<'c>,
@@ -36,12 +35,10 @@ impl<'c> FilterSet<'c> {
         Self { pod_context, world, filters, registry, filtering: Cell::default() }
     }
 
-    /// Starts to measure the time spent on filtering.
     pub(super) fn start_timer(&self) -> StartTime {
         self.registry.start_timer()
     }
 
-    /// Adds the time since `start` to the time spent on filtering.
     pub(super) fn add_filter_time(&self, start: StartTime) {
         self.filtering.set(self.filtering.get() + self.registry.elapsed(start));
     }

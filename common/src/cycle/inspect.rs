@@ -19,9 +19,6 @@ pub struct Inspection<'c> {
 
 impl<'c> Inspection<'c> {
     /// Runs PreFilter, and prepares all filters.
-    ///
-    /// # Errors
-    /// When a plugin fails.
     pub fn new(
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
@@ -41,9 +38,6 @@ impl<'c> Inspection<'c> {
 
     /// Every rejection of the node, by every filter. Nominated pods of the same or a higher priority are counted on the node that
     /// they are nominated to.
-    ///
-    /// # Errors
-    /// When a filter fails.
     pub fn every_reason(&self, id: NodeId) -> Result<Rejections, CycleError> {
         if !self.pre_filter_rejections().is_empty() {
             return Ok(self.pre_filter_rejections().iter().cloned().collect());
@@ -61,9 +55,6 @@ impl<'c> Inspection<'c> {
     }
 
     /// Whether the pod fits the node now, as [`schedule`](super::schedule) decides it.
-    ///
-    /// # Errors
-    /// When a filter fails.
     pub fn fits(&self, id: NodeId) -> Result<bool, CycleError> {
         let name = self.filter_set.world.name(id);
         let is_eligible = match &self.admission.nodes {
@@ -74,15 +65,11 @@ impl<'c> Inspection<'c> {
         Ok(is_eligible && self.filter_set.first_rejections(id)?.is_empty())
     }
 
-    /// The pods nominated to the node whose priority is not lower than that of this pod.
     pub fn nominated(&self, id: NodeId) -> Vec<&'c std::sync::Arc<crate::model::Pod>> {
         self.filter_set.nominated(id)
     }
 
     /// The reserved node that the pod waits for; `None` if it does not wait.
-    ///
-    /// # Errors
-    /// When a filter fails.
     pub fn node_wait(&self) -> Result<Option<NodeWait>, CycleError> {
         let Some(reserved_node) = &self.admission.reserved_node else { return Ok(None) };
         Ok(match decide_reserved_node(&self.filter_set, reserved_node, self.registry)? {
@@ -92,9 +79,6 @@ impl<'c> Inspection<'c> {
     }
 
     /// Runs the PostFilter plugins as if the cluster had only these nodes.
-    ///
-    /// # Errors
-    /// When a filter fails.
     pub fn post_filter_on(&self, nodes: &[NodeId]) -> Result<PostFilterResult, CycleError> {
         let mut diagnosis = Diagnosis::default();
         for id in nodes {

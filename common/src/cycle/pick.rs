@@ -9,7 +9,6 @@ use crate::framework::{CycleError, Registry, Status};
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The best node; `None` if no node fits.
 pub(super) fn best<'c>(
     filter_set: &FilterSet<'c>,
     registry: &'c Registry,

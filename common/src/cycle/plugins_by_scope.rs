@@ -46,7 +46,6 @@ impl LocalScorers<'_> {
     }
 }
 
-/// The plugins of the registry by their scope, for this pod.
 pub(super) fn split_by_scope<'c, 'r>(
     filter_set: &'r FilterSet<'c>,
     registry: &'c Registry,
@@ -94,7 +93,6 @@ pub(super) fn split_by_scope<'c, 'r>(
     Ok(plugins)
 }
 
-/// Prepares a Score plugin for the feasible nodes.
 pub(super) fn prepare<'c>(
     entry: &'c WeightedScore,
     filter_set: &FilterSet<'c>,

@@ -3,7 +3,6 @@
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::framework::{CycleError, Registry, Scorer};
 
-/// The scores of one plugin, in the order of the feasible nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginScores {
     pub plugin: &'static str,
@@ -13,9 +12,6 @@ pub struct PluginScores {
 }
 
 /// Runs all Score plugins on the `feasible` nodes; none if there are fewer than two nodes.
-///
-/// # Errors
-/// When a plugin fails.
 pub fn scores(
     pod_context: &PodContext<'_>,
     world: &Snapshot<'_>,

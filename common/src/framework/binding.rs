@@ -66,10 +66,8 @@ pub struct PreparedClaim {
     pub version: u64,
 }
 
-/// How far the preparation of claims is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimProgress {
-    /// The pod can be bound.
     Done,
     /// Something is missing yet.
     Waiting,
@@ -79,22 +77,17 @@ pub enum ClaimProgress {
 
 /// Allows, delays or denies the binding of a pod.
 pub trait Permit: Plugin {
-    /// Whether the pod may be bound to the node of `ledger`.
     fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission;
 }
 
-/// The answer of a Permit plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permission {
-    /// The pod may be bound now.
     Granted,
     /// The pod waits until the plugin allows it, at most this long.
     Wait(Duration),
-    /// The pod may not be bound to this node.
     Denied(Rejection),
 }
 
-/// Prepares the binding of a pod.
 pub trait PreBind: Plugin {
     /// Called right before the binding is written.
     ///
@@ -111,6 +104,5 @@ pub trait Bind: Plugin {
 
 /// Called after a pod was bound.
 pub trait PostBind: Plugin {
-    /// The pod was bound to the node of `ledger`.
     fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger);
 }

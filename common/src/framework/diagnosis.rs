@@ -11,11 +11,9 @@ pub struct Diagnosis {
     pub nodes: Vec<NodeDiagnosis>,
     /// Why PreFilter rejected the pod for all nodes; the entries of `nodes` repeat these rejections.
     pub pre_filter_rejections: Vec<Rejection>,
-    /// The PreFilter plugins that excluded nodes.
     pub excluded_by: Vec<&'static str>,
 }
 
-/// Why one node fits a pod or does not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeDiagnosis {
     /// The id of the node. The name is not stored here: few readers need the names of all nodes.

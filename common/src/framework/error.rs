@@ -7,29 +7,12 @@ use thiserror::Error;
 pub enum CycleError {
     /// A PreFilter plugin failed.
     #[error("running PreFilter plugin \"{plugin}\": {source}")]
-    PreFilter {
-        /// The name of the plugin.
-        plugin: &'static str,
-        /// What the plugin says.
-        source: PluginError,
-    },
-    /// A Filter plugin failed.
+    PreFilter { plugin: &'static str, source: PluginError },
     #[error("running \"{plugin}\" filter plugin: {source}")]
-    Filter {
-        /// The name of the plugin.
-        plugin: &'static str,
-        /// What the plugin says.
-        source: PluginError,
-    },
+    Filter { plugin: &'static str, source: PluginError },
     /// A Score plugin failed when it was prepared, which is the PreScore of kube-scheduler.
     #[error("running PreScore plugin \"{plugin}\": {source}")]
-    PreScore {
-        /// The name of the plugin.
-        plugin: &'static str,
-        /// What the plugin says.
-        source: PluginError,
-    },
-    /// An extender failed.
+    PreScore { plugin: &'static str, source: PluginError },
     #[error(transparent)]
     Extender(PluginError),
 }

@@ -11,7 +11,6 @@ use crate::model::taint::Taint;
 /// The particulars behind the verdict of a filter about one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The taints that the pod does not tolerate.
     Taints(Vec<Taint>),
     /// What the pod requires of the node's labels, and the node does not have.
     Labels(Vec<UnmetRequirement>),
@@ -19,7 +18,6 @@ pub enum Evidence {
     Ports(Vec<(HostPort, Option<PodKey>)>),
     /// The spread constraints of the pod, those that the node meets included.
     Spread(Vec<SpreadStatus>),
-    /// The affinity terms that the node does not meet.
     PodAffinity(Vec<UnmetPodAffinity>),
     /// A volume in other zones or regions than the node.
     VolumeZone {
@@ -39,7 +37,6 @@ pub enum Evidence {
         /// The value of the node's label.
         has: Option<Text>,
     },
-    /// A claim that has no volume.
     UnboundClaim {
         claim: Text,
         /// The claim's storage class.
@@ -47,35 +44,28 @@ pub enum Evidence {
     },
     /// The drivers of the node, and how many volumes each attaches at most.
     VolumeLimits(Vec<(Text, i32)>),
-    /// A claim that another pod uses.
     ClaimInUse {
         claim: Text,
-        /// The other pod.
         pod: PodKey,
     },
-    /// A disk that another pod uses.
     DiskInUse {
         /// The name of the volume in the pod's spec.
         volume: Text,
-        /// The other pod.
         pod: PodKey,
     },
 }
 
-/// A requirement of the pod that a node does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmetRequirement {
     pub requirement: Requirement,
     /// Whether it is about the node's name and not about a label.
     pub is_field: bool,
-    /// The node's value.
     pub has: Option<Text>,
 }
 
 /// A spread constraint of the pod, and whether one node meets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadStatus {
-    /// Whether the node meets the constraint.
     pub is_met: bool,
     /// The topology key.
     pub key: Text,
@@ -104,7 +94,6 @@ pub enum UnmetPodAffinity {
     AntiAffinity {
         /// The topology key.
         key: Text,
-        /// The existing pod.
         pod: PodKey,
         /// The node of the existing pod.
         node: NodeName,
@@ -113,7 +102,6 @@ pub enum UnmetPodAffinity {
     ExistingAntiAffinity {
         /// The topology key.
         key: Text,
-        /// The existing pod.
         pod: PodKey,
         /// The node of the existing pod.
         node: NodeName,

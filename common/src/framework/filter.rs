@@ -24,7 +24,6 @@ pub trait PreFilter: Plugin {
 /// The answer of a PreFilter plugin: which nodes the filters are run on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// All nodes.
     All,
     /// Only nodes with these names; such nodes need not exist.
     Only(BTreeSet<NodeName>),
@@ -32,14 +31,12 @@ pub enum Admission {
     ReservedNode(ReservedNode),
     /// No node. The reasons hold for every node.
     Rejects(Vec<Rejection>),
-    /// The plugin failed with this error, and the pod is not placed.
     Fails(PluginError),
 }
 
 /// A node that is reserved for a pod. The pod goes to this node, or waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReservedNode {
-    /// The name of the reserved node.
     pub node: NodeName,
     /// The replaced pod, which has to leave the node first. If the pod would not fit even without the replaced pod, it does not
     /// wait, unless `is_required` is set.
@@ -83,7 +80,6 @@ pub trait Filter: Plugin {
     }
 }
 
-/// The filter that calls `verdict` with the ledger of the node.
 pub fn ledger_filter<'c>(
     world: &'c Snapshot<'c>,
     verdict: impl Fn(&Ledger) -> Verdict + 'c,
@@ -93,11 +89,8 @@ pub fn ledger_filter<'c>(
 
 /// A scheduling attempt for which no node fits: the input of PostFilter.
 pub struct Attempt<'c> {
-    /// The pod that fits no node.
     pub pod_context: &'c PodContext<'c>,
-    /// The snapshot in which the nodes were filtered.
     pub world: &'c Snapshot<'c>,
-    /// Why each node was rejected.
     pub diagnosis: &'c Diagnosis,
     /// Runs the filters with this ledger in place of the node's own. Empty: the pod would fit. An error: a filter failed.
     pub filter_with: &'c dyn Fn(Ledger) -> Result<Rejections, CycleError>,
@@ -153,7 +146,6 @@ impl PostFilterResult {
 /// A node that would fit the pod after the removal of these victims: a preemption candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeVictims {
-    /// The name of the node.
     pub node: NodeName,
     /// The victims, the most important first.
     pub pods: Vec<Arc<Pod>>,
@@ -162,7 +154,6 @@ pub struct NodeVictims {
 }
 
 impl NodeVictims {
-    /// The highest priority among the victims.
     pub fn highest_priority(&self) -> i32 {
         self.pods.iter().map(|pod| pod.spec.priority).max().unwrap_or(i32::MIN)
     }

@@ -8,15 +8,11 @@ use std::time::Duration;
 /// The result of a plugin or an extension point, by kube-scheduler's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// The pod passed.
     Success,
-    /// A plugin failed.
     Error,
-    /// The pod was rejected.
     Unschedulable,
     /// The pod was rejected, and preemption would not help.
     UnschedulableAndUnresolvable,
-    /// The pod waits, in Permit.
     Wait,
 }
 
@@ -25,10 +21,8 @@ pub trait Meter: Send + Sync {
     /// The time since a fixed moment; it never goes back.
     fn now(&self) -> Duration;
 
-    /// All plugins of an extension point have run for a pod.
     fn record_extension_point(&self, extension_point: ExtensionPoint, status: Status, took: Duration);
 
-    /// One plugin has run at an extension point.
     fn record_plugin(
         &self,
         plugin: &'static str,
@@ -44,12 +38,10 @@ impl Status {
         format!("{self:?}")
     }
 
-    /// The status of a result whose error is a rejection.
     pub fn of<T>(result: &Result<T, Rejection>) -> Self {
         result.as_ref().err().map_or(Self::Success, Self::of_rejection)
     }
 
-    /// The status of a rejection.
     pub fn of_rejection(rejection: &Rejection) -> Self {
         match rejection.reason.is_unresolvable() {
             true => Self::UnschedulableAndUnresolvable,
@@ -63,7 +55,6 @@ impl Status {
 pub struct StartTime(Option<Duration>);
 
 impl Registry {
-    /// Starts a measurement.
     pub fn start_timer(&self) -> StartTime {
         StartTime(self.meter.as_ref().map(|meter| meter.now()))
     }

@@ -9,10 +9,8 @@ pub trait PreEnqueue: Plugin {
     fn check(&self, pod: &Pod) -> Option<Rejection>;
 }
 
-/// What QueueSort knows of a pod in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuedPodInfo {
-    /// The priority of the pod.
     pub priority: i32,
     /// The position of the pod in the order of arrival.
     pub arrival: u64,
@@ -30,6 +28,5 @@ pub type QueueSortKey = (i64, i64);
 
 /// Orders the queue. A registry has exactly one such plugin.
 pub trait QueueSort: Plugin {
-    /// The sort key of this pod.
     fn sort_key(&self, queued: &QueuedPodInfo) -> QueueSortKey;
 }

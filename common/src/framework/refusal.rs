@@ -6,7 +6,6 @@ use crate::model::taint::Taint;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The class of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BlockerClass {
     /// The pod requests more than the node's allocatable amount.
@@ -15,7 +14,6 @@ pub enum BlockerClass {
     Spec,
     /// The node takes no pods now: cordoned, not ready, under pressure.
     State,
-    /// The node is full.
     Room,
     /// Pods that must not be near are near, or pods that must be near are not.
     Placement,
@@ -29,11 +27,8 @@ pub enum BlockerClass {
 /// variant is never renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefusalCode {
-    /// The pod names another node.
     OtherNode,
-    /// The node is cordoned.
     Cordoned,
-    /// The node is not ready.
     NotReady,
     /// The node's kubelet does not answer.
     Unreachable,
@@ -49,25 +44,19 @@ pub enum RefusalCode {
     Uninitialized,
     /// A taint that is not of Kubernetes itself.
     Taint,
-    /// The node has as many pods as it may have.
     TooManyPods,
     /// Too little of a resource. Programs see the resource behind the word: `InsufficientCpu`.
     Insufficient,
     /// Reservations keep the resource for other pods. Programs see the resource behind the word: `ReservedCpu`.
     Reserved,
-    /// A pod uses a host port.
     PortInUse,
-    /// A reservation keeps a host port.
     PortReserved,
     /// The node's amounts cannot be parsed.
     Unreadable,
-    /// The pod has scheduling gates.
     Gated,
-    /// PreFilter left the node out.
     LeftOut,
     /// The node affinity that the scheduler's configuration adds.
     SchedulerAffinity,
-    /// The pod's node selector or node affinity.
     NodeAffinity,
     /// A label that the scheduler's configuration requires.
     NodeLabel,
@@ -77,44 +66,31 @@ pub enum RefusalCode {
     NodeFeatures,
     /// The node has no label with the topology key of a spread constraint.
     SpreadLabel,
-    /// A spread constraint.
     Spread,
-    /// The required anti-affinity of an existing pod.
     ExistingAntiAffinity,
-    /// The required anti-affinity of the pod.
     AntiAffinity,
-    /// The required affinity of the pod.
     Affinity,
-    /// The node can attach no more volumes.
     VolumeLimit,
     /// The volumes cannot be attached, most often for want of a driver.
     VolumeDriver,
     /// Another pod uses a claim with ReadWriteOncePod.
     ClaimInUse,
-    /// Another pod uses a disk.
     DiskInUse,
-    /// The volume is in another zone.
     VolumeZone,
     /// The volume's node affinity.
     VolumeElsewhere,
-    /// No volume for a claim.
     NoVolume,
     /// Too little storage to provision a volume.
     StorageFull,
-    /// The volume of a bound claim does not exist.
     VolumeGone,
-    /// The pod is refused whatever the node.
     Refused,
     /// A plugin without a code of its own. Programs see the name of the plugin.
     Plugin,
 }
 
-/// What all refusals of one kind have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalKind {
-    /// What the refusal is about.
     pub code: RefusalCode,
-    /// The class by which nodes are ranked.
     pub class: BlockerClass,
     /// true: preemption cannot help.
     pub is_unresolvable: bool,
@@ -125,7 +101,6 @@ pub struct RefusalKind {
 /// A reason with a constant text. A plugin declares a `const` for each that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticReason {
-    /// What the reason is about.
     pub kind: RefusalKind,
     /// The text of kube-scheduler.
     pub text: &'static str,
@@ -180,7 +155,6 @@ impl RefusalKind {
         Self { code, class, is_unresolvable: true, cure }
     }
 
-    /// A reason of this kind whose text is constant.
     pub const fn with_text(self, text: &'static str) -> StaticReason {
         StaticReason { kind: self, text }
     }
@@ -198,7 +172,6 @@ impl From<StaticReason> for Reason {
 }
 
 impl Reason {
-    /// What the reason is about.
     pub fn code(&self) -> RefusalCode {
         match self {
             Self::OtherNode => RefusalCode::OtherNode,
@@ -216,7 +189,6 @@ impl Reason {
         }
     }
 
-    /// The class by which nodes are ranked.
     pub fn class(&self) -> BlockerClass {
         let is_condition = |taint| RefusalCode::of_taint(taint) != RefusalCode::Taint;
         match self {

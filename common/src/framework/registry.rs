@@ -10,29 +10,17 @@ use std::sync::Arc;
 /// The plugins of one profile. Each list is in the order in which the plugins run.
 #[derive(Default)]
 pub struct Registry {
-    /// The PreEnqueue plugins.
     pub pre_enqueues: Vec<Arc<dyn PreEnqueue>>,
-    /// The QueueSort plugin.
     pub queue_sort: Option<Arc<dyn QueueSort>>,
-    /// The PreFilter plugins.
     pub pre_filters: Vec<Arc<dyn PreFilter>>,
-    /// The Filter plugins.
     pub filters: Vec<Arc<dyn Filter>>,
-    /// The PostFilter plugins.
     pub post_filters: Vec<Arc<dyn PostFilter>>,
-    /// The PreScore plugins.
     pub pre_scores: Vec<Arc<dyn PreScore>>,
-    /// The Score plugins with their weights.
     pub scores: Vec<WeightedScore>,
-    /// The Reserve plugins.
     pub reserves: Vec<Arc<dyn Reserve>>,
-    /// The Permit plugins.
     pub permits: Vec<Arc<dyn Permit>>,
-    /// The PreBind plugins.
     pub pre_binds: Vec<Arc<dyn PreBind>>,
-    /// The Bind plugins.
     pub binds: Vec<Arc<dyn Bind>>,
-    /// The PostBind plugins.
     pub post_binds: Vec<Arc<dyn PostBind>>,
     /// Measures how long plugins take; `None`: nothing is measured.
     pub meter: Option<Arc<dyn Meter>>,
@@ -43,30 +31,25 @@ pub struct Registry {
 #[derive(Clone, Debug, Default)]
 pub struct RegistryId(Arc<u8>);
 
-/// A score plugin with its weight.
 pub struct WeightedScore {
-    /// The Score plugin.
     pub plugin: Arc<dyn Score>,
     /// The factor of its normalised scores.
     pub weight: i64,
 }
 
 impl Registry {
-    /// Adds a PreFilter plugin at the end.
     #[must_use]
     pub fn pre_filter(mut self, plugin: impl PreFilter + 'static) -> Self {
         self.pre_filters.push(Arc::new(plugin));
         self
     }
 
-    /// Adds a Filter plugin at the end.
     #[must_use]
     pub fn filter(mut self, plugin: impl Filter + 'static) -> Self {
         self.filters.push(Arc::new(plugin));
         self
     }
 
-    /// Adds a Score plugin at the end.
     #[must_use]
     pub fn score(mut self, plugin: impl Score + 'static, weight: i64) -> Self {
         self.scores.push(WeightedScore { plugin: Arc::new(plugin), weight });
@@ -96,7 +79,6 @@ impl Registry {
         }
     }
 
-    /// The identity of this registry.
     pub fn id(&self) -> RegistryId {
         self.id.clone()
     }

@@ -26,7 +26,6 @@ pub trait PreScore: Plugin {
 
 /// Scores the nodes that no filter rejected.
 pub trait Score: Plugin {
-    /// What the raw scores for this pod depend on.
     fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
@@ -51,7 +50,6 @@ pub trait Score: Plugin {
 
 /// How one plugin scores nodes for one pod.
 pub struct Scorer<'c> {
-    /// The raw scores.
     pub score: NodeScore<'c>,
     /// How the raw scores become 0 to [`SCORE_MAX`]; the best node has the highest.
     pub normalise: Normalise<'c>,
@@ -69,7 +67,6 @@ pub enum Normalise<'c> {
     Custom(Rescale<'c>),
 }
 
-/// The scorer that calls `score` with the ledger of the node.
 pub fn ledger_scorer<'c>(
     world: &'c Snapshot<'c>,
     normalise: Normalise<'c>,
@@ -88,7 +85,6 @@ impl NodeScore<'_> {
         }
     }
 
-    /// The raw scores of the feasible nodes.
     pub fn all(&self, feasible: &[NodeId]) -> Vec<i64> {
         match self {
             Self::Each(score) => feasible.iter().map(|id| score(*id)).collect(),
@@ -98,7 +94,6 @@ impl NodeScore<'_> {
 }
 
 impl Normalise<'_> {
-    /// Normalises the scores of `nodes` in place.
     pub fn apply(&self, nodes: &[NodeId], scores: &mut [i64]) {
         let highest = scores.iter().copied().max().unwrap_or(0);
         match self {

@@ -9,7 +9,6 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A filter's verdict on one node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The pod fits, as far as this filter checks.
@@ -19,11 +18,9 @@ pub enum Verdict {
     /// The pod does not fit, for a reason with a constant text. It allocates nothing: a filter that rejects very many nodes stays
     /// cheap.
     RejectsStatic {
-        /// The plugin that rejects.
         plugin: &'static str,
         reason: &'static StaticReason,
     },
-    /// The filter failed with this error, and the pod is not placed.
     Fails(PluginError),
 }
 
@@ -33,9 +30,7 @@ pub type Rejections = SmallVec<[Rejection; 1]>;
 /// One reason why a pod does not fit a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// The plugin that rejects.
     pub plugin: &'static str,
-    /// The reason, with its numbers.
     pub reason: Reason,
     /// What could change the verdict.
     pub cure: Cure,
@@ -45,41 +40,32 @@ pub struct Rejection {
 /// reaches an event. The variants hold the details, for callers that may read nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// The pod names another node.
     OtherNode,
-    /// The node is cordoned.
     Unschedulable,
-    /// The node has a taint that the pod does not tolerate.
     Taint(Taint),
-    /// The node has as many pods as it may have.
     TooManyPods(Numbers),
     /// The node has too little of a resource left.
     Insufficient {
         /// The resource of which there is too little.
         resource: ResourceName,
-        /// The amounts.
         numbers: Numbers,
         /// The reservations without which the pod would fit; empty if it would not fit without them either.
         blocked_by: Box<[BlockingReservation]>,
     },
     /// Host ports that the pod requests are not free.
     Ports {
-        /// The ports that are not free.
         ports: Box<[HostPort]>,
         /// The reservations that keep these ports; empty if pods use them.
         blocked_by: Box<[ReservationId]>,
     },
-    /// The pod has these scheduling gates.
     Gates(Box<[Text]>),
     /// The node's allocatable amounts cannot be parsed.
     Unreadable(Box<str>),
-    /// These PreFilter plugins excluded the node.
     ExcludedByPreFilter(Box<[&'static str]>),
     /// No node is allowed by all of these PreFilter plugins.
     NoNodeAllowed(Box<[&'static str]>),
     /// A reason of one plugin. The plugin says what it is about, and the text is for people only.
     Text {
-        /// What the reason is about.
         kind: RefusalKind,
         text: Cow<'static, str>,
     },
@@ -88,9 +74,7 @@ pub enum Reason {
 /// The amounts of one resource on a node, in the integer unit of the resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// What the pod requests.
     pub asks: i64,
-    /// The allocatable amount of the node.
     pub allocatable: i64,
     /// The sum of the requests of the pods on the node.
     pub used: i64,
@@ -101,7 +85,6 @@ pub struct Numbers {
 /// A reservation that keeps room which the pod would need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockingReservation {
-    /// The id of the reservation.
     pub reservation: ReservationId,
     /// How much it keeps of the resource that is short.
     pub amount: i64,
@@ -130,7 +113,6 @@ impl Verdict {
         if rejections.is_empty() { Self::Fits } else { Self::Rejects(rejections) }
     }
 
-    /// `Rejects` with one reason.
     pub fn rejects(plugin: &'static str, reason: Reason) -> Self {
         Self::Rejects(smallvec![Rejection::new(plugin, reason)])
     }

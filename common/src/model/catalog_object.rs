@@ -4,7 +4,7 @@
 
 use super::budget::DisruptionBudget;
 use super::namespace::Namespace;
-use super::object::{Object, ObjectMeta};
+use super::object::{Object, ObjectMeta, list_path};
 use super::quota::ResourceQuota;
 use super::service::Service;
 use super::storage::{
@@ -13,9 +13,10 @@ use super::storage::{
 };
 use std::fmt;
 
-/// Makes the two enums. Each line has a kind, its type, and the key by which its objects are grouped.
+/// Makes the two enums. Each line has a kind, its type, API group (empty for the core group) and names (`kind:`, and the plural in
+/// URLs and roles), and the key by which its objects are grouped.
 macro_rules! catalog_objects {
-    ($($(#[$doc:meta])* $kind:ident, $type:ty, $group:expr;)+) => {
+    ($($(#[$doc:meta])* $kind:ident, $type:ty, $names:expr, $group:expr;)+) => {
         /// A kind that `cluster::catalog` stores.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CatalogKind {
@@ -29,6 +30,12 @@ macro_rules! catalog_objects {
 
         impl CatalogKind {
             pub const ALL: [CatalogKind; [$(stringify!($kind)),+].len()] = [$(CatalogKind::$kind),+];
+
+            const fn names(self) -> (&'static str, &'static str, &'static str) {
+                match self {
+                    $(Self::$kind => $names,)+
+                }
+            }
         }
 
         $(
@@ -68,81 +75,46 @@ macro_rules! catalog_objects {
 }
 
 catalog_objects! {
-    Namespace, Namespace, |_| None;
-    Service, Service, |_| None;
-    PersistentVolumeClaim, PersistentVolumeClaim, |_| None;
-    /// v1 PersistentVolume, grouped by storage class.
-    PersistentVolume, PersistentVolume, |volume| volume.class.as_deref();
-    /// storage.k8s.io/v1 StorageClass.
-    StorageClass, StorageClass, |_| None;
-    /// storage.k8s.io/v1 CSINode.
-    CsiNode, CsiNode, |_| None;
-    /// storage.k8s.io/v1 CSIDriver.
-    CsiDriver, CsiDriver, |_| None;
-    /// storage.k8s.io/v1 CSIStorageCapacity, grouped by storage class.
-    CsiStorageCapacity, CsiStorageCapacity, |capacity| Some(&capacity.class);
-    /// storage.k8s.io/v1 VolumeAttachment, grouped by node.
-    VolumeAttachment, VolumeAttachment, |attachment| Some(attachment.node.as_str());
-    /// policy/v1 PodDisruptionBudget.
-    PodDisruptionBudget, DisruptionBudget, |_| None;
-    /// v1 ResourceQuota. Scheduling does not read it; automatic reservations stay within it.
-    ResourceQuota, ResourceQuota, |_| None;
+    Namespace, Namespace, ("", "Namespace", "namespaces"), |_| None;
+    Service, Service, ("", "Service", "services"), |_| None;
+    PersistentVolumeClaim, PersistentVolumeClaim, ("", "PersistentVolumeClaim", "persistentvolumeclaims"), |_| None;
+    /// Grouped by storage class.
+    PersistentVolume, PersistentVolume, ("", "PersistentVolume", "persistentvolumes"), |volume| volume.class.as_deref();
+    StorageClass, StorageClass, (STORAGE, "StorageClass", "storageclasses"), |_| None;
+    CsiNode, CsiNode, (STORAGE, "CSINode", "csinodes"), |_| None;
+    CsiDriver, CsiDriver, (STORAGE, "CSIDriver", "csidrivers"), |_| None;
+    /// Grouped by storage class.
+    CsiStorageCapacity, CsiStorageCapacity, (STORAGE, "CSIStorageCapacity", "csistoragecapacities"),
+        |capacity| Some(&capacity.class);
+    /// Grouped by node.
+    VolumeAttachment, VolumeAttachment, (STORAGE, "VolumeAttachment", "volumeattachments"),
+        |attachment| Some(attachment.node.as_str());
+    PodDisruptionBudget, DisruptionBudget, ("policy", "PodDisruptionBudget", "poddisruptionbudgets"), |_| None;
+    /// Scheduling does not read it; automatic reservations stay within it.
+    ResourceQuota, ResourceQuota, ("", "ResourceQuota", "resourcequotas"), |_| None;
 }
 
-impl CatalogKind {
-    /// The value of `kind:`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Namespace => "Namespace",
-            Self::Service => "Service",
-            Self::PersistentVolumeClaim => "PersistentVolumeClaim",
-            Self::PersistentVolume => "PersistentVolume",
-            Self::StorageClass => "StorageClass",
-            Self::CsiNode => "CSINode",
-            Self::CsiDriver => "CSIDriver",
-            Self::CsiStorageCapacity => "CSIStorageCapacity",
-            Self::VolumeAttachment => "VolumeAttachment",
-            Self::PodDisruptionBudget => "PodDisruptionBudget",
-            Self::ResourceQuota => "ResourceQuota",
-        }
-    }
+const STORAGE: &str = "storage.k8s.io";
 
+impl CatalogKind {
     /// The API group, empty for the core group.
     pub fn group(self) -> &'static str {
-        match self {
-            Self::Namespace
-            | Self::Service
-            | Self::PersistentVolumeClaim
-            | Self::PersistentVolume
-            | Self::ResourceQuota => "",
-            Self::PodDisruptionBudget => "policy",
-            _ => "storage.k8s.io",
-        }
+        self.names().0
     }
 
-    /// The URL path under which the API server lists the kind, in all namespaces.
-    pub fn path(self) -> String {
-        match self.group() {
-            "" => format!("/api/v1/{}", self.plural()),
-            group => format!("/apis/{group}/v1/{}", self.plural()),
-        }
+    /// The value of `kind:`.
+    pub fn as_str(self) -> &'static str {
+        self.names().1
     }
 
     /// The plural, as in URLs and roles.
     pub fn plural(self) -> &'static str {
-        match self {
-            Self::Namespace => "namespaces",
-            Self::Service => "services",
-            Self::PersistentVolumeClaim => "persistentvolumeclaims",
-            Self::PersistentVolume => "persistentvolumes",
-            Self::StorageClass => "storageclasses",
-            Self::CsiNode => "csinodes",
-            Self::CsiDriver => "csidrivers",
-            Self::CsiStorageCapacity => "csistoragecapacities",
-            Self::VolumeAttachment => "volumeattachments",
-            Self::PodDisruptionBudget => "poddisruptionbudgets",
-            Self::ResourceQuota => "resourcequotas",
-        }
+        self.names().2
+    }
+
+    /// The URL path under which the API server lists the kind, in all namespaces.
+    pub fn path(self) -> String {
+        list_path(self.group(), "", self.plural())
     }
 }
 

@@ -8,7 +8,6 @@ use super::storage::VolumeChoice;
 pub enum Claim {
     /// A reservation that has a seat. The binding names it.
     Seat(ReservationId),
-    /// The volume of a PersistentVolumeClaim that is not bound yet.
     Volume(VolumeChoice),
 }
 

@@ -37,54 +37,39 @@ pub enum ExtensionPoint {
 }
 
 impl ExtensionPoint {
-    /// The extension points that a configuration file can name, in the order in which they are called.
-    pub const CONFIGURABLE: [Self; 15] = [
-        Self::PreEnqueue,
-        Self::QueueSort,
-        Self::PreFilter,
-        Self::Filter,
-        Self::PostFilter,
-        Self::PodGroupPostFilter,
-        Self::PreScore,
-        Self::Score,
-        Self::Reserve,
-        Self::Permit,
-        Self::PreBind,
-        Self::Bind,
-        Self::PostBind,
-        Self::PlacementGenerate,
-        Self::PlacementScore,
+    /// All, in the order in which they are called, each with its name in metrics and its field in a configuration file.
+    const NAMES: [(Self, &'static str, &'static str); 16] = [
+        (Self::PreEnqueue, "PreEnqueue", "preEnqueue"),
+        (Self::QueueSort, "QueueSort", "queueSort"),
+        (Self::PreFilter, "PreFilter", "preFilter"),
+        (Self::Filter, "Filter", "filter"),
+        (Self::PostFilter, "PostFilter", "postFilter"),
+        (Self::PodGroupPostFilter, "PodGroupPostFilter", "podGroupPostFilter"),
+        (Self::PreScore, "PreScore", "preScore"),
+        (Self::Score, "Score", "score"),
+        (Self::Reserve, "Reserve", "reserve"),
+        (Self::Unreserve, "Unreserve", "unreserve"),
+        (Self::Permit, "Permit", "permit"),
+        (Self::PreBind, "PreBind", "preBind"),
+        (Self::Bind, "Bind", "bind"),
+        (Self::PostBind, "PostBind", "postBind"),
+        (Self::PlacementGenerate, "PlacementGenerate", "placementGenerate"),
+        (Self::PlacementScore, "PlacementScore", "placementScore"),
     ];
+
+    /// The extension points that a configuration file can name, in the order in which they are called.
+    pub fn configurable() -> impl Iterator<Item = Self> {
+        Self::NAMES.into_iter().map(|(point, ..)| point).filter(|point| *point != Self::Unreserve)
+    }
 
     /// The name in metrics: `PreFilter`.
     pub const fn name(self) -> &'static str {
-        self.names().0
+        Self::NAMES[self as usize].1
     }
 
     /// The field in a configuration file: `preFilter`.
     pub const fn field(self) -> &'static str {
-        self.names().1
-    }
-
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::PreEnqueue => ("PreEnqueue", "preEnqueue"),
-            Self::QueueSort => ("QueueSort", "queueSort"),
-            Self::PreFilter => ("PreFilter", "preFilter"),
-            Self::Filter => ("Filter", "filter"),
-            Self::PostFilter => ("PostFilter", "postFilter"),
-            Self::PodGroupPostFilter => ("PodGroupPostFilter", "podGroupPostFilter"),
-            Self::PreScore => ("PreScore", "preScore"),
-            Self::Score => ("Score", "score"),
-            Self::Reserve => ("Reserve", "reserve"),
-            Self::Unreserve => ("Unreserve", "unreserve"),
-            Self::Permit => ("Permit", "permit"),
-            Self::PreBind => ("PreBind", "preBind"),
-            Self::Bind => ("Bind", "bind"),
-            Self::PostBind => ("PostBind", "postBind"),
-            Self::PlacementGenerate => ("PlacementGenerate", "placementGenerate"),
-            Self::PlacementScore => ("PlacementScore", "placementScore"),
-        }
+        Self::NAMES[self as usize].2
     }
 
     /// Whether a configuration file gives plugins a weight here.

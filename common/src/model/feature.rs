@@ -28,49 +28,39 @@ pub enum Feature {
     NodeDeclaredFeatures = 1 << 9,
 }
 
-impl Feature {
-    const ALL: [Feature; 10] = [
-        Feature::SchedulingGates,
-        Feature::NodeAffinity,
-        Feature::NodePorts,
-        Feature::Volumes,
-        Feature::PodTopologySpread,
-        Feature::InterPodAffinity,
-        Feature::DynamicResources,
-        Feature::RequiredAntiAffinity,
-        Feature::Gang,
+/// Each feature with the field of the pod that asks for it.
+const FIELDS: [(Feature, &str); 10] = [
+    (Feature::SchedulingGates, "spec.schedulingGates"),
+    (Feature::NodeAffinity, "spec.nodeSelector or spec.affinity.nodeAffinity"),
+    (Feature::NodePorts, "hostPort"),
+    (Feature::Volumes, "spec.volumes with claims or disks"),
+    (Feature::PodTopologySpread, "spec.topologySpreadConstraints"),
+    (Feature::InterPodAffinity, "spec.affinity.podAffinity or podAntiAffinity"),
+    (Feature::DynamicResources, "spec.resourceClaims"),
+    (Feature::RequiredAntiAffinity, "a required podAntiAffinity"),
+    (Feature::Gang, "spec.schedulingGroup"),
+    (
         Feature::NodeDeclaredFeatures,
-    ];
+        "hostUsers: false with hostNetwork, RestartAllContainers or bindMountOptions",
+    ),
+];
 
+impl Feature {
     /// Whether no plugin of ours supports the feature. A pod that uses it is then not scheduled at all, rather than scheduled
     /// wrongly.
     pub fn is_unsupported(self) -> bool {
         matches!(self, Self::DynamicResources | Self::Gang)
     }
 
-    /// The field of the pod that asks for the feature.
     pub fn field(self) -> &'static str {
-        match self {
-            Self::SchedulingGates => "spec.schedulingGates",
-            Self::NodeAffinity => "spec.nodeSelector or spec.affinity.nodeAffinity",
-            Self::NodePorts => "hostPort",
-            Self::Volumes => "spec.volumes with claims or disks",
-            Self::PodTopologySpread => "spec.topologySpreadConstraints",
-            Self::InterPodAffinity => "spec.affinity.podAffinity or podAntiAffinity",
-            Self::DynamicResources => "spec.resourceClaims",
-            Self::RequiredAntiAffinity => "a required podAntiAffinity",
-            Self::Gang => "spec.schedulingGroup",
-            Self::NodeDeclaredFeatures => {
-                "hostUsers: false with hostNetwork, RestartAllContainers or bindMountOptions"
-            }
-        }
+        FIELDS.iter().find(|(feature, _)| *feature == self).map_or("", |(_, field)| field)
     }
 }
 
 impl Features {
     /// The features, in a fixed order.
     pub fn iter(self) -> impl Iterator<Item = Feature> {
-        Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
+        FIELDS.iter().map(|(feature, _)| *feature).filter(move |feature| self.contains(*feature))
     }
 
     pub fn insert(&mut self, feature: Feature) {

@@ -17,21 +17,15 @@ pub const LIFE_MIN: Duration = Duration::from_secs(60);
 /// The longest time that an annotation can ask for.
 pub const LIFE_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The longest id of a requester.
 const REQUESTER_LEN_MAX: usize = 20;
 
 /// How many characters of an invalid value are shown.
 const SHOWN_MAX: usize = 40;
 
-/// The value of a `reserve/keep` annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Keep {
-    For {
-        /// How long room is kept after it became empty.
-        life: Duration,
-        /// The id of the program that asked for it, if the value has one.
-        requester: Option<Text>,
-    },
+    /// Room is kept for `life` after it became empty. The program that asked for it may have given an id.
+    For { life: Duration, requester: Option<Text> },
     /// The value is neither `true` nor a duration, and has no effect. Shortened, to be shown.
     Invalid(Text),
 }
@@ -78,7 +72,6 @@ impl Keep {
     }
 }
 
-/// Whether `text` is a well-formed id of a requester.
 fn is_requester(text: &str) -> bool {
     (1..=REQUESTER_LEN_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

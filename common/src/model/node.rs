@@ -13,7 +13,6 @@ pub struct Node {
     pub name: NodeName,
     /// The UID. A node that is recreated under the same name has another UID.
     pub uid: Uid,
-    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
     pub labels: Labels,
     pub taints: Box<[Taint]>,

@@ -14,7 +14,6 @@ pub struct ObjectMeta {
     pub is_deleting: bool,
 }
 
-/// An object that is stored by namespace and name.
 pub trait Object {
     fn meta(&self) -> &ObjectMeta;
 
@@ -23,5 +22,14 @@ pub trait Object {
     /// A second key by which the object can be found, such as the node of a VolumeAttachment.
     fn group(&self) -> Option<&str> {
         None
+    }
+}
+
+/// The URL path under which the API server lists a kind: in `namespace`, or everywhere if that is empty.
+pub fn list_path(group: &str, namespace: &str, plural: &str) -> String {
+    let api = if group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{group}/v1") };
+    match namespace {
+        "" => format!("{api}/{plural}"),
+        namespace => format!("{api}/namespaces/{namespace}/{plural}"),
     }
 }

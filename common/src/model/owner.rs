@@ -7,6 +7,7 @@
 use super::daemon_set::DaemonTemplate;
 use super::ids::{Text, Uid};
 use super::keep::Keep;
+use super::object::list_path;
 use super::selector::Selector;
 use std::fmt;
 use std::sync::Arc;
@@ -14,19 +15,12 @@ use std::sync::Arc;
 /// The kinds of workload that we read. An owner of any other kind ends the chain of owners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OwnerKind {
-    /// apps/v1 ReplicaSet.
     ReplicaSet,
-    /// apps/v1 Deployment.
     Deployment,
-    /// apps/v1 StatefulSet.
     StatefulSet,
-    /// apps/v1 DaemonSet.
     DaemonSet,
-    /// batch/v1 Job.
     Job,
-    /// batch/v1 CronJob.
     CronJob,
-    /// v1 ReplicationController.
     ReplicationController,
     /// A kind of another API group: see [`ForeignKind`]. Of such a kind only the metadata of single objects is read, where a role
     /// allows the daemon to do so.
@@ -61,7 +55,6 @@ pub struct ControllerRef {
     pub uid: Uid,
 }
 
-/// A workload, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     pub kind: OwnerKind,
@@ -69,7 +62,6 @@ pub struct Workload {
     pub namespace: Text,
     pub name: Text,
     pub uid: Uid,
-    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
     /// Its own controller, as its `ownerReferences` claim.
     pub controller: Option<ControllerRef>,
@@ -172,43 +164,43 @@ impl OwnerKind {
         Self::ALL.into_iter().find(|known| known.group() == group && known.as_str() == kind)
     }
 
-    /// The value of `kind:`.
-    pub fn as_str(self) -> &'static str {
+    /// The API group, empty for the core group; the value of `kind:`; the plural.
+    const fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::ReplicaSet => "ReplicaSet",
-            Self::Deployment => "Deployment",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-            Self::Job => "Job",
-            Self::CronJob => "CronJob",
-            Self::ReplicationController => "ReplicationController",
-            Self::Foreign => "",
+            Self::ReplicaSet => ("apps", "ReplicaSet", "replicasets"),
+            Self::Deployment => ("apps", "Deployment", "deployments"),
+            Self::StatefulSet => ("apps", "StatefulSet", "statefulsets"),
+            Self::DaemonSet => ("apps", "DaemonSet", "daemonsets"),
+            Self::Job => ("batch", "Job", "jobs"),
+            Self::CronJob => ("batch", "CronJob", "cronjobs"),
+            Self::ReplicationController => ("", "ReplicationController", "replicationcontrollers"),
+            Self::Foreign => ("", "", ""),
         }
     }
 
     /// The API group, empty for the core group.
     pub fn group(self) -> &'static str {
-        match self {
-            Self::ReplicaSet | Self::Deployment | Self::StatefulSet | Self::DaemonSet => "apps",
-            Self::Job | Self::CronJob => "batch",
-            Self::ReplicationController | Self::Foreign => "",
-        }
+        self.names().0
+    }
+
+    /// The value of `kind:`.
+    pub fn as_str(self) -> &'static str {
+        self.names().1
+    }
+
+    /// The plural, as in URLs and roles.
+    pub fn plural(self) -> &'static str {
+        self.names().2
     }
 
     /// The URL path under which the API server lists the kind, in all namespaces.
     pub fn path(self) -> String {
-        match self.group() {
-            "" => format!("/api/v1/{}", self.plural()),
-            group => format!("/apis/{group}/v1/{}", self.plural()),
-        }
+        self.path_in("")
     }
 
     /// The URL path under which the API server lists the kind in one namespace.
     pub fn path_in(self, namespace: &str) -> String {
-        match self.group() {
-            "" => format!("/api/v1/namespaces/{namespace}/{}", self.plural()),
-            group => format!("/apis/{group}/v1/namespaces/{namespace}/{}", self.plural()),
-        }
+        list_path(self.group(), namespace, self.plural())
     }
 
     /// Whether the whole object is read. Of other kinds the metadata is enough.
@@ -224,20 +216,6 @@ impl OwnerKind {
     /// Whether the selector is read: the pods that it matches are spread by default.
     pub fn has_selector(self) -> bool {
         matches!(self, Self::ReplicaSet | Self::StatefulSet | Self::ReplicationController)
-    }
-
-    /// The plural, as in URLs and roles.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::ReplicaSet => "replicasets",
-            Self::Deployment => "deployments",
-            Self::StatefulSet => "statefulsets",
-            Self::DaemonSet => "daemonsets",
-            Self::Job => "jobs",
-            Self::CronJob => "cronjobs",
-            Self::ReplicationController => "replicationcontrollers",
-            Self::Foreign => "",
-        }
     }
 }
 

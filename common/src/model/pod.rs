@@ -20,12 +20,10 @@ use std::sync::Arc;
 /// priorities for the two classes.
 pub const SYSTEM_CRITICAL_PRIORITY: i32 = 2_000_000_000;
 
-/// A pod, reduced to what decisions read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
     pub key: PodKey,
     pub uid: Uid,
-    /// `metadata.resourceVersion` of the object that was read.
     pub resource_version: u64,
     /// `metadata.generation`, which conditions repeat as `observedGeneration`.
     pub generation: i64,
@@ -63,7 +61,6 @@ pub struct Pod {
 pub struct RareFields {
     /// The value of its `reserve/build-image` annotation: the image that its build will use.
     pub build_image: Option<Text>,
-    /// Its own `reserve/keep` annotation.
     pub keep: Option<Keep>,
     /// `metadata.deletionTimestamp`: when its grace period ends, if it is being deleted.
     pub deletion_timestamp: Option<Moment>,
@@ -101,7 +98,6 @@ pub struct PodSpec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Not all containers were started yet.
     Pending,
     /// Running, or a phase that we do not know: its resources are not free.
     Running,
@@ -113,10 +109,8 @@ pub enum Phase {
 /// The PodScheduled condition. The condition of a bound pod needs no allocation, since there are many bound pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduledCondition {
-    True {
-        /// `lastTransitionTime`.
-        since: Option<Moment>,
-    },
+    /// `since` is `lastTransitionTime`.
+    True { since: Option<Moment> },
     /// The status is anything but `True`.
     False(Box<UnscheduledCondition>),
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 /// A running daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replica {
-    /// Identity and version of the Lease.
     pub meta: ObjectMeta,
     pub name: Text,
     /// The newest `resourceVersion` of a node that it has seen: it knows of every write to a node up to this version.

@@ -63,11 +63,7 @@ pub enum Origin {
     /// Written by one of our programs, with a record.
     Recorded(Box<Record>),
     /// Written by a newer version of our programs. Its amounts and, if readable, its expiry count.
-    Newer {
-        version: u64,
-        /// When it ends, if that could be read.
-        expires: Option<Timestamp>,
-    },
+    Newer { version: u64, expires: Option<Timestamp> },
 }
 
 /// The `reserve.info` annotation.
@@ -173,7 +169,6 @@ impl ParsedReservation {
         }
     }
 
-    /// What is wrong, if it is not well-formed.
     pub fn invalid(&self) -> Option<&InvalidAnnotation> {
         match self {
             Self::Valid(_) => None,

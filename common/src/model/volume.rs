@@ -10,6 +10,7 @@ pub struct PodVolume {
     pub source: VolumeSource,
 }
 
+/// By the fields of the API. Any number of pods of a node may mount a volume with `read_only`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum VolumeSource {
     /// `persistentVolumeClaim`.
@@ -17,43 +18,22 @@ pub enum VolumeSource {
     /// `ephemeral`: a claim that is made for the pod. The claim's name depends on the pod's name and is not stored here, since pods
     /// of one template share this value; see [`PodVolume::claim_name`].
     Ephemeral,
-    /// `gcePersistentDisk`.
-    GceDisk {
-        /// `pdName`.
-        disk: Text,
-        /// Whether it is mounted read-only, which any number of pods may do.
-        read_only: bool,
-    },
-    /// `awsElasticBlockStore`, which only one pod of a node can mount, even read-only.
-    AwsDisk {
-        /// `volumeID`: the bare name, or `aws://<zone>/<name>`.
-        id: Text,
-    },
+    /// `gcePersistentDisk`; `disk` is `pdName`.
+    GceDisk { disk: Text, read_only: bool },
+    /// `awsElasticBlockStore`, which only one pod of a node can mount, even read-only. `volumeID` is the bare name, or
+    /// `aws://<zone>/<name>`.
+    AwsDisk { id: Text },
     /// `rbd`.
     Rbd(Box<Rbd>),
-    /// `iscsi`, of which kube-scheduler compares only the name of the target.
-    Iscsi {
-        /// `iqn`.
-        target: Text,
-        read_only: bool,
-    },
-    /// `azureDisk`, which counts as a volume of its CSI driver.
-    AzureDisk {
-        /// `diskURI`.
-        uri: Text,
-        /// `kind`: only `Managed`, in upper or lower case, can be counted. The API server's default is `Shared`.
-        kind: Option<Text>,
-    },
+    /// `iscsi`, of which kube-scheduler compares only the name of the target (`iqn`).
+    Iscsi { target: Text, read_only: bool },
+    /// `azureDisk`, which counts as a volume of its CSI driver. Only the kind `Managed`, in upper or lower case, can be counted; the
+    /// API server's default is `Shared`.
+    AzureDisk { uri: Text, kind: Option<Text> },
     /// `cinder`, which counts as a volume of its CSI driver.
-    Cinder {
-        /// `volumeID`.
-        id: Text,
-    },
+    Cinder { id: Text },
     /// `portworxVolume`, which counts as a volume of its CSI driver.
-    Portworx {
-        /// `volumeID`.
-        id: Text,
-    },
+    Portworx { id: Text },
 }
 
 /// A Ceph block device.

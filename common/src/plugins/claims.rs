@@ -19,17 +19,14 @@ pub(super) fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the pod mounts any claim.
 pub(super) fn has_any(pod: &Pod) -> bool {
     pod.spec.volumes.iter().any(is_claim)
 }
 
-/// Whether the pod volume is backed by a claim.
 pub(super) fn is_claim(volume: &PodVolume) -> bool {
     matches!(volume.source, VolumeSource::Claim { .. } | VolumeSource::Ephemeral)
 }
 
-/// The claim called `name` in the pod's namespace.
 pub(super) fn get<'w>(catalog: &'w Catalog, pod: &Pod, name: &str) -> Option<&'w PersistentVolumeClaim> {
     catalog.claims.get(&pod.key.namespace, name)
 }
@@ -47,12 +44,10 @@ pub(super) fn check_owner(pod: &Pod, claim: &PersistentVolumeClaim) -> Result<()
     Err(format!("PVC {}/{} was not created for pod {} {words}", meta.namespace, meta.name, pod.key))
 }
 
-/// The error text for a claim that does not exist.
 pub(super) fn claim_not_found(name: &str) -> String {
     format!("persistentvolumeclaim {} not found", quoted(name))
 }
 
-/// The error text for a volume that does not exist.
 pub(super) fn volume_not_found(name: &str) -> String {
     format!("persistentvolume {} not found", quoted(name))
 }

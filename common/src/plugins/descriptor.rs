@@ -38,7 +38,6 @@ impl Descriptor {
         Self::of(name, points, ArgsFormat::None, Some(Arc::new(move |_| Ok(make()))))
     }
 
-    /// A plugin with arguments of the type `A`.
     pub(super) fn with_args<A: PluginArgs>(
         name: &str,
         points: &[ExtensionPoint],
@@ -78,7 +77,6 @@ impl Descriptor {
         self
     }
 
-    /// The name in configuration files.
     pub fn name(&self) -> &str {
         &self.declaration.name
     }
@@ -88,9 +86,6 @@ impl Descriptor {
     }
 
     /// The plugin with these arguments.
-    ///
-    /// # Errors
-    /// When the arguments are wrong.
     pub fn make(&self, args: &RawArgs) -> Result<Implementations, String> {
         self.make.as_ref().map_or_else(|| Ok(Implementations::default()), |make| make(args))
     }

@@ -11,34 +11,21 @@ use std::sync::Arc;
 /// A plugin's implementation of each extension point that it has.
 #[derive(Clone, Default)]
 pub struct Implementations {
-    /// The implementation of PreEnqueue.
     pub pre_enqueue: Option<Arc<dyn PreEnqueue>>,
-    /// The implementation of QueueSort.
     pub queue_sort: Option<Arc<dyn QueueSort>>,
-    /// The implementation of PreFilter.
     pub pre_filter: Option<Arc<dyn PreFilter>>,
-    /// The implementation of Filter.
     pub filter: Option<Arc<dyn Filter>>,
-    /// The implementation of PostFilter.
     pub post_filter: Option<Arc<dyn PostFilter>>,
-    /// The implementation of PreScore.
     pub pre_score: Option<Arc<dyn PreScore>>,
-    /// The implementation of Score.
     pub score: Option<Arc<dyn Score>>,
-    /// The implementation of Reserve.
     pub reserve: Option<Arc<dyn Reserve>>,
-    /// The implementation of Permit.
     pub permit: Option<Arc<dyn Permit>>,
-    /// The implementation of PreBind.
     pub pre_bind: Option<Arc<dyn PreBind>>,
-    /// The implementation of Bind.
     pub bind: Option<Arc<dyn Bind>>,
-    /// The implementation of PostBind.
     pub post_bind: Option<Arc<dyn PostBind>>,
 }
 
 impl Implementations {
-    /// Adds the plugin to `registry` at `point`, if it implements that extension point.
     pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &EnabledPlugin) {
         match point {
             ExtensionPoint::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),

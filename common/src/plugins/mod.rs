@@ -46,7 +46,6 @@ pub use plugin_list::PluginList;
 use crate::config::{Configuration, Profile};
 use crate::framework::Registry;
 
-/// The plugins of the default profile.
 pub fn default_registry() -> Registry {
     default_profile(|profile| profile)
 }

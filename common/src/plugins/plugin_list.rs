@@ -87,7 +87,7 @@ impl PluginList {
     pub fn registry(&self, profile: &Profile) -> Result<Registry, String> {
         let mut made: BTreeMap<&str, Implementations> = BTreeMap::new();
         let mut registry = Registry::default();
-        for point in ExtensionPoint::CONFIGURABLE {
+        for point in ExtensionPoint::configurable() {
             for enabled in profile.at(point) {
                 let name = enabled.name.as_str();
                 if !made.contains_key(name) {
@@ -112,7 +112,6 @@ impl PluginList {
         unsupported.map(|plugin| format!("plugin {} in profile {name}", plugin.name())).collect()
     }
 
-    /// The kinds that the plugins of these profiles read from the catalog.
     pub fn watched_kinds(&self, profiles: &[Profile]) -> BTreeSet<CatalogKind> {
         let runs = |plugin: &&Descriptor| profiles.iter().any(|profile| profile.runs(plugin.name()));
         self.0.iter().filter(runs).flat_map(|plugin| plugin.watches).copied().collect()

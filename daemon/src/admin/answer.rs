@@ -36,7 +36,6 @@ impl Peer {
     }
 }
 
-/// Answers the requests of all connections.
 pub(super) struct AdminHandler {
     pub(super) authenticator: Authenticator,
     pub(super) authorizer: Authorizer,

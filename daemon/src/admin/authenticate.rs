@@ -21,7 +21,6 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unauthorized;
 
-/// Finds the user of a request.
 pub(super) struct Authenticator {
     trusted: Arc<ArcSwap<TrustedAuthorities>>,
     client: Option<kube::Client>,

@@ -1,17 +1,16 @@
 //! The certificate authorities of clients and proxies: from files, or from the ConfigMap that the API server publishes for
 //! extension API servers. Entry point: [`Lookup`].
 
+use crate::certificates;
 use crate::config::{Access, Authorities, CALL_DEADLINE, Headers};
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use common::model::chain::chain;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use rustls::RootCertStore;
 use rustls::crypto::ring;
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
-use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, UnixTime};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +25,6 @@ const CONFIG_MAP: &str = "extension-apiserver-authentication";
 pub(super) struct TrustedAuthorities {
     pub(super) clients: Option<CaVerifier>,
     pub(super) proxies: Option<CaVerifier>,
-    /// The headers in which these proxies name users.
     pub(super) headers: Headers,
 }
 
@@ -38,12 +36,7 @@ pub(super) struct CaVerifier {
 
 impl CaVerifier {
     fn from_pem(pem: &str) -> anyhow::Result<Self> {
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            roots
-                .add(certificate.context("read a certificate authority")?)
-                .context("use a certificate authority")?;
-        }
+        let roots = certificates::authorities(pem.as_bytes(), "a certificate authority")?;
         let provider = Arc::new(ring::default_provider());
         let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
         Ok(Self { verifier: builder.build().context("use the certificate authorities")? })

@@ -15,13 +15,11 @@ use std::time::Duration;
 /// Decisions are not cached if user name and path together are this long.
 const KEY_LEN_MAX: usize = 10_000;
 
-/// Whether a user may make a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AccessDecision {
     Allowed,
     /// The user may not; with the reason, if there is one.
     Refused(String),
-    /// The review failed, for this reason.
     Unknown(String),
 }
 

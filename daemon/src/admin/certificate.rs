@@ -1,19 +1,17 @@
 //! The server's certificate: from files, or self-signed if none is given, as in kube-scheduler. Entry point: [`load`].
 
+use crate::certificates;
 use crate::config::Certificate;
 use anyhow::Context as _;
 use common::model::chain::chain;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::fs;
 use std::path::Path;
 
 /// kube-scheduler's file names in `--cert-dir`.
 const PAIR: [&str; 2] = ["kube-scheduler.crt", "kube-scheduler.key"];
 
-/// The names in a self-signed certificate.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate and its key, PEM.
@@ -28,10 +26,8 @@ pub(super) fn load(source: &Certificate, provider: &CryptoProvider) -> anyhow::R
         Certificate::Folder(folder) => load_or_create(folder)?,
         Certificate::Memory => create()?,
     };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pair.certificate.as_bytes())
-        .collect::<Result<_, _>>()
-        .context("read the certificate")?;
-    let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).context("read the certificate's key")?;
+    let chain = certificates::chain(pair.certificate.as_bytes(), "the certificate")?;
+    let key = certificates::key(pair.key.as_bytes(), "the certificate's key")?;
     CertifiedKey::from_der(chain, key, provider).context("use the certificate with its key")
 }
 

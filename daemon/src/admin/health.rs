@@ -20,7 +20,6 @@ pub struct Health {
 }
 
 impl Health {
-    /// The health of a daemon that has just started.
     pub(crate) fn new(is_electing: bool, leadership: Leadership) -> Self {
         Self {
             is_synced: AtomicBool::new(false),

@@ -87,9 +87,6 @@ impl Admin {
     }
 
     /// The address that it listens on.
-    ///
-    /// # Errors
-    /// When the operating system does not know the address.
     pub fn address(&self) -> std::io::Result<std::net::SocketAddr> {
         self.listener.local_addr()
     }

@@ -35,9 +35,6 @@ pub struct Probes {
 
 impl Probes {
     /// Listens as the configuration says. `None` if probes have no port of their own.
-    ///
-    /// # Errors
-    /// When the port is in use.
     pub fn start(config: &Config, clock: &Clock, health: Arc<Health>) -> anyhow::Result<Option<Self>> {
         let Some(address) = config.probes else { return Ok(None) };
         let listener = connections::listen(address, false);
@@ -52,9 +49,6 @@ impl Probes {
     }
 
     /// The address that it listens on.
-    ///
-    /// # Errors
-    /// When the operating system does not know the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }

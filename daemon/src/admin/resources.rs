@@ -2,7 +2,7 @@
 //! pods are read from the API server for each request, page by page.
 
 use super::health::Health;
-use crate::effects::{Outcome, call};
+use crate::effects::read;
 use crate::metrics::PodResources;
 use crate::state::Now;
 use common::api::list::page;
@@ -31,9 +31,6 @@ impl ResourceMetricsReader {
     }
 
     /// The page. Only the leader's page has content, as upstream: else each pod would be counted twice.
-    ///
-    /// # Errors
-    /// The reason why the pods could not be read.
     pub(super) async fn text(&self, now: Now) -> Result<String, String> {
         if !self.health.is_leading(now) {
             return Ok(String::new());
@@ -41,7 +38,7 @@ impl ResourceMetricsReader {
         let _lock = self.lock.lock().await;
         let (mut resources, mut token) = (PodResources::default(), String::new());
         loop {
-            let text = self.read(&format!("/api/v1/pods?limit={PAGE}&{LIVE}{token}")).await?;
+            let text = read(&self.client, &format!("/api/v1/pods?limit={PAGE}&{LIVE}{token}")).await?;
             let page = page(&text).map_err(|error| chain(&error))?;
             for pod in page.items {
                 match usage(pod) {
@@ -55,15 +52,6 @@ impl ResourceMetricsReader {
                 Some(next) => token = format!("&continue={next}"),
                 None => return Ok(resources.text()),
             }
-        }
-    }
-
-    async fn read(&self, path: &str) -> Result<String, String> {
-        let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
-        match call(self.client.request_text(request)).await {
-            Outcome::Done(text) => Ok(text),
-            Outcome::Refused(status) => Err(status.message),
-            Outcome::Unknown(why) => Err(why),
         }
     }
 }

@@ -20,7 +20,6 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// TLS of the server for health and metrics.
 pub(super) struct AdminTls {
     acceptor: TlsAcceptor,
     resolver: Arc<CertificateResolver>,

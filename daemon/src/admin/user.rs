@@ -18,7 +18,6 @@ pub(super) struct User {
 }
 
 impl User {
-    /// The user of a client without credentials.
     pub(super) fn anonymous() -> Self {
         let groups = vec!["system:unauthenticated".to_owned()];
         Self { name: "system:anonymous".to_owned(), uid: None, groups, extra: BTreeMap::new() }

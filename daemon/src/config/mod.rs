@@ -82,7 +82,6 @@ pub struct Config {
     pub extender: Option<ExtenderServing>,
     /// If set, the daemon only writes its configuration to this file.
     pub write_to: Option<PathBuf>,
-    /// How the API server is reached.
     pub connection: Connection,
 }
 

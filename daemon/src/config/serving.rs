@@ -19,7 +19,6 @@ pub struct Serving {
     pub is_tls13_only: bool,
     /// The allowed cipher suites of TLS 1.2; empty: all that are safe.
     pub cipher_suites: Vec<String>,
-    /// How clients are authenticated and authorized.
     pub access: Access,
 }
 
@@ -37,7 +36,6 @@ pub enum Certificate {
     Memory,
 }
 
-/// How clients are authenticated and authorized.
 #[derive(Debug, Clone)]
 pub struct Access {
     /// The kubeconfig for TokenReviews; `None`: the pod's own service account.

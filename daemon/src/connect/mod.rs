@@ -33,7 +33,6 @@ impl From<kube::Client> for Clients {
     }
 }
 
-/// How the API server is reached.
 #[derive(Debug, Clone)]
 pub struct Connection {
     /// A kubeconfig file; `None`: the pod's own service account, else the default kubeconfig.
@@ -64,18 +63,12 @@ impl Connection {
     }
 
     /// The clients of a daemon, each with its own rate limit.
-    ///
-    /// # Errors
-    /// When there are no credentials, or they cannot be used.
     pub async fn clients<C: CallCounter + Clone + 'static>(&self, counter: &C) -> anyhow::Result<Clients> {
         let client = || self.client(Arc::new(counter.clone()));
         Ok(Clients { work: client().await?, reservations: client().await?, leases: client().await? })
     }
 
     /// A client that makes each call once. The caller decides whether to retry, because it knows what a second call means.
-    ///
-    /// # Errors
-    /// When there are no credentials, or they cannot be used.
     pub async fn client(&self, counter: Arc<dyn CallCounter>) -> anyhow::Result<kube::Client> {
         let mut config = match &self.kubeconfig {
             Some(path) => from_file(path).await?,

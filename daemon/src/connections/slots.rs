@@ -57,7 +57,6 @@ impl Table {
         (Slot { id, table: self.clone() }, closed)
     }
 
-    /// Frees the slot of a connection that has ended.
     pub(super) fn remove(&self, id: u64) {
         let mut connections = self.lock();
         connections.unauthenticated.remove(&id);

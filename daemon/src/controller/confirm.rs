@@ -13,7 +13,6 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// The confirmations that were sent, and those that wait.
 #[derive(Default)]
 pub(super) struct Confirmations {
     by_pod: BTreeMap<PodKey, Confirmation>,
@@ -58,7 +57,6 @@ impl Confirmations {
         }
     }
 
-    /// This daemon wrote a reservation.
     pub(super) fn note_write(&mut self, version: u64, now: Duration) {
         if self.written.len() >= WRITTEN_MAX {
             self.written.pop_front();

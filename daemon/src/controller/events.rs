@@ -26,7 +26,6 @@ const SENT_MAX: usize = 10_000;
 /// The reason of the event about a live reservation that vanished.
 const LOST: &str = "ReservationLost";
 
-/// The events that were sent, and those that are to be sent.
 #[derive(Default)]
 pub(super) struct Events {
     nodes: BTreeMap<NodeId, ObservedNode>,

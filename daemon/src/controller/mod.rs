@@ -233,7 +233,6 @@ impl Controller {
         step.effects.push(Effect::Annotate(Box::new(annotation)));
     }
 
-    /// Handles the outcome of a write.
     pub(crate) fn annotated(
         &mut self,
         annotation: &AnnotationWrite,

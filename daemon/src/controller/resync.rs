@@ -5,7 +5,6 @@ use common::cluster::NodeId;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The nodes to check again.
 #[derive(Default)]
 pub(super) struct NodeResyncs {
     at: BTreeMap<NodeId, Timestamp>,
@@ -39,7 +38,6 @@ impl NodeResyncs {
         self.at.keys().copied()
     }
 
-    /// The nodes whose time has come at `now`.
     pub(super) fn due_by(&self, now: Timestamp) -> impl Iterator<Item = NodeId> {
         self.order.iter().take_while(move |(at, _)| *at <= now).map(|(_, id)| *id)
     }

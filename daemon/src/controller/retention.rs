@@ -51,7 +51,6 @@ pub(super) enum ReservationAction {
     Change(ReservationChange),
 }
 
-/// What to do about `entry`, which is in `ledger`.
 pub(super) fn decide(
     entry: &Entry,
     ledger: &Ledger,

@@ -20,7 +20,6 @@ const LEADER_TIME: Duration = Duration::from_millis(500);
 /// The time between two checks.
 const CHECK_PERIOD: Duration = Duration::from_millis(100);
 
-/// The reservations that no replica has written yet.
 #[derive(Default)]
 pub(super) struct MissingReservations {
     /// Since when each reservation is missing on its node.
@@ -35,7 +34,6 @@ impl MissingReservations {
         self.has_changed = true;
     }
 
-    /// The time of the next check.
     fn due(&self) -> Option<Duration> {
         (self.has_changed || !self.since.is_empty()).then(|| self.checked + CHECK_PERIOD)
     }

@@ -23,7 +23,6 @@ const FORGET: Duration = Duration::from_secs(10 * 60);
 
 type ReservationKey = (NodeName, ReservationId);
 
-/// The controller's own writes.
 #[derive(Default)]
 pub(super) struct Writes {
     pending: BTreeSet<ReservationKey>,

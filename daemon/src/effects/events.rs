@@ -15,7 +15,6 @@ use kube::core::ObjectMeta;
 /// The API server refuses longer notes.
 const NOTE_LEN_MAX: usize = 1024;
 
-/// The pod of an event, with its scheduler and time.
 pub(super) struct EventSubject<'a> {
     pub(super) pod: &'a PodKey,
     pub(super) uid: &'a Uid,
@@ -130,14 +129,7 @@ fn wire(subject: &EventSubject<'_>, event: &PodEvent, instance: &str) -> Event {
 }
 
 fn reference(pod: &PodKey, uid: &Uid) -> ObjectReference {
-    ObjectReference {
-        api_version: Some("v1".into()),
-        kind: Some("Pod".into()),
-        name: Some(pod.name.to_string()),
-        namespace: Some(pod.namespace.to_string()),
-        uid: Some(uid.to_string()),
-        ..ObjectReference::default()
-    }
+    object_reference(&ObjectRef::pod(pod, uid))
 }
 
 /// Shortens a note to the length that the API server accepts, between characters.

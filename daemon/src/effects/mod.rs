@@ -51,14 +51,12 @@ pub struct Effects {
 pub(crate) enum Outcome<T> {
     /// The server carried out the request.
     Done(T),
-    /// The server certainly refused the request.
     Refused(Box<kube::core::Status>),
     /// There was no answer, or the answer does not say whether the server did it.
     Unknown(String),
 }
 
 impl Effects {
-    /// Carries out effects through `client`.
     pub fn new(client: Client, instance: String) -> Self {
         let (reservations, plurals) = (client.clone(), owner::Plurals::default());
         Self {
@@ -71,16 +69,12 @@ impl Effects {
         }
     }
 
-    /// Uses another client for writes of reservations.
     #[must_use]
     pub fn reservations(self, client: Client) -> Self {
         Self { reservations: client, ..self }
     }
 
     /// Adds the extenders of the configuration.
-    ///
-    /// # Errors
-    /// When the address or the certificates of an extender are invalid.
     pub fn extenders(self, configured: &[Extender]) -> anyhow::Result<Self> {
         if configured.is_empty() {
             return Ok(self);
@@ -190,6 +184,23 @@ pub(crate) async fn call<T>(call: impl Future<Output = kube::Result<T>>) -> Outc
         Ok(Err(kube::Error::Api(status))) if is_certain(status.code) => Outcome::Refused(status),
         Ok(Err(error)) => Outcome::Unknown(chain(&error)),
         Err(_) => Outcome::Unknown(format!("no answer in {} s", CALL_DEADLINE.as_secs())),
+    }
+}
+
+/// Reads the text at a path of the API server.
+pub(crate) async fn read(client: &Client, path: &str) -> Result<String, String> {
+    let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
+    call(client.request_text(request)).await.result()
+}
+
+impl<T> Outcome<T> {
+    /// What was done, or why it was not or may not have been.
+    pub(crate) fn result(self) -> Result<T, String> {
+        match self {
+            Self::Done(done) => Ok(done),
+            Self::Refused(status) => Err(status.message),
+            Self::Unknown(why) => Err(why),
+        }
     }
 }
 

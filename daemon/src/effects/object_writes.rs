@@ -1,6 +1,6 @@
 //! Writes what the claims of a pod need before the pod is bound: a merge patch for each object.
 
-use super::{Effects, Outcome, call};
+use super::{Effects, call};
 use common::model::{CatalogKind, ObjectWrite};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::{Api, ResourceExt};
@@ -23,14 +23,10 @@ async fn write_one(effects: &Effects, write: &ObjectWrite) -> Result<u64, String
         None => Api::all_with(client, &resource),
     };
     let patch: Value = serde_json::from_str(&write.patch).map_err(|error| error.to_string())?;
-    match call(objects.patch(&write.name, &PatchParams::default(), &Patch::Merge(patch))).await {
-        Outcome::Done(written) => {
-            let version = written.resource_version().and_then(|version| version.parse().ok());
-            version.ok_or_else(|| "the answer has no version".to_owned())
-        }
-        Outcome::Refused(status) => Err(status.message),
-        Outcome::Unknown(why) => Err(why),
-    }
+    let written =
+        call(objects.patch(&write.name, &PatchParams::default(), &Patch::Merge(patch))).await.result()?;
+    let version = written.resource_version().and_then(|version| version.parse().ok());
+    version.ok_or_else(|| "the answer has no version".to_owned())
 }
 
 fn resource(kind: CatalogKind) -> ApiResource {

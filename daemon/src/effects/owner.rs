@@ -22,7 +22,6 @@ const KINDS_MAX: usize = 1_000;
 /// The plural name of each kind that was read. It never changes.
 pub(super) type Plurals = Arc<Mutex<BTreeMap<ForeignKind, String>>>;
 
-/// The APIResourceList of one group version.
 #[derive(Deserialize)]
 struct ApiResourceList {
     resources: Vec<ApiResource>,

@@ -5,13 +5,14 @@
 //! the pod each time, all nodes at once and at most every ten seconds. Extenders with `nodeCacheCapable` need no nodes.
 
 use super::call::ExtenderClient;
-use crate::effects::{Outcome, call};
+use crate::effects::read;
 use crate::scheduler::ExtenderAnswer;
 use common::api::extender::client::{self, SentNodes};
 use common::config::Extender;
 use common::model::{NodeName, PodKey, Uid};
 use kube::Client;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -44,17 +45,18 @@ pub(super) struct WholePod {
 }
 
 #[derive(Deserialize)]
-struct PodWire {
+#[serde(bound(deserialize = "S: Deserialize<'de> + Default"))]
+struct ObjectWire<S = IgnoredAny> {
     metadata: MetaWire,
     #[serde(default)]
-    spec: SpecWire,
+    spec: S,
 }
 
 #[derive(Deserialize)]
-struct MetaWire {
+pub(super) struct MetaWire {
     name: String,
     #[serde(default)]
-    uid: String,
+    pub(super) uid: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -73,25 +75,22 @@ struct ContainerWire {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ResourcesWire {
-    requests: BTreeMap<String, serde::de::IgnoredAny>,
-    limits: BTreeMap<String, serde::de::IgnoredAny>,
+    requests: BTreeMap<String, IgnoredAny>,
+    limits: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(Deserialize)]
-struct NodesWire {
+struct ListWire {
     items: Vec<Box<RawValue>>,
 }
 
-#[derive(Deserialize)]
-struct NamedWire {
-    metadata: MetaWire,
+/// The metadata of any object.
+pub(super) fn metadata(object: &RawValue) -> Option<MetaWire> {
+    serde_json::from_str::<ObjectWire>(object.get()).ok().map(|object| object.metadata)
 }
 
 impl Extenders {
     /// The extenders of a configuration.
-    ///
-    /// # Errors
-    /// When the address or the certificates of an extender are invalid.
     pub(crate) fn new(configured: &[Extender], client: Client) -> anyhow::Result<Self> {
         let mut clients = configured.iter().map(ExtenderClient::new).collect::<anyhow::Result<Vec<_>>>()?;
         clients.sort_by_key(|extender| extender.config.ignorable);
@@ -222,8 +221,10 @@ impl Extenders {
     }
 
     pub(super) async fn whole_pod(&self, pod: &PodKey, uid: &Uid) -> Result<WholePod, String> {
-        let text = self.read(&format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name)).await?;
-        let wire: PodWire = serde_json::from_str(&text).map_err(|error| format!("read the pod: {error}"))?;
+        let path = format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name);
+        let text = read(&self.client, &path).await?;
+        let wire: ObjectWire<SpecWire> =
+            serde_json::from_str(&text).map_err(|error| format!("read the pod: {error}"))?;
         if Uid::from(&wire.metadata.uid) != *uid {
             return Err(format!("pods {:?} not found", wire.metadata.name));
         }
@@ -242,26 +243,19 @@ impl Extenders {
             kept.at.elapsed() < NODES_TTL && names.iter().all(|name| kept.by_name.contains_key(name))
         };
         if !kept.as_ref().is_some_and(is_good) {
-            let text = self.read("/api/v1/nodes").await?;
-            let list: NodesWire =
-                serde_json::from_str(&text).map_err(|error| format!("read nodes: {error}"))?;
-            let named = list.items.into_iter().filter_map(|node| {
-                let name: NamedWire = serde_json::from_str(node.get()).ok()?;
-                Some((NodeName::from(name.metadata.name), node))
-            });
+            let nodes = self.list("/api/v1/nodes", "nodes").await?.into_iter();
+            let named = nodes.filter_map(|node| Some((NodeName::from(metadata(&node)?.name), node)));
             *kept = Some(WholeNodes { at: Instant::now(), by_name: named.collect() });
         }
         let kept = kept.as_ref();
         Ok(names.iter().filter_map(|name| kept?.by_name.get(name).cloned()).collect())
     }
 
-    pub(super) async fn read(&self, path: &str) -> Result<String, String> {
-        let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
-        match call(self.client.request_text(request)).await {
-            Outcome::Done(text) => Ok(text),
-            Outcome::Refused(status) => Err(status.message),
-            Outcome::Unknown(why) => Err(why),
-        }
+    /// The objects of a list.
+    pub(super) async fn list(&self, path: &str, what: &str) -> Result<Vec<Box<RawValue>>, String> {
+        let list: ListWire = serde_json::from_str(&read(&self.client, path).await?)
+            .map_err(|error| format!("read {what}: {error}"))?;
+        Ok(list.items)
     }
 }
 

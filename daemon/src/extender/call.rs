@@ -2,6 +2,7 @@
 //!
 //! As in kube-scheduler, with `enableHTTPS` and without a CA every server certificate is accepted.
 
+use crate::certificates;
 use anyhow::{Context as _, bail, ensure};
 use bytes::Bytes;
 use common::config::{Extender, ExtenderTls};
@@ -12,9 +13,8 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +37,6 @@ pub(crate) struct ExtenderClient {
 
 impl ExtenderClient {
     /// Checks the configuration of an extender and loads its certificates. Calls nothing yet.
-    ///
-    /// # Errors
-    /// When the address or the certificates cannot be used.
     pub(crate) fn new(config: &Extender) -> anyhow::Result<Self> {
         let url: Uri =
             config.url_prefix.parse().with_context(|| format!("urlPrefix {:?}", config.url_prefix))?;
@@ -60,7 +57,6 @@ impl ExtenderClient {
         })
     }
 
-    /// Posts one body, and returns the body of the answer.
     pub(crate) async fn send(&self, verb: &str, body: String) -> Result<String, String> {
         let url = format!("{}/{verb}", self.config.url_prefix.trim_end_matches('/'));
         match tokio::time::timeout(self.deadline, self.exchange(verb, body)).await {
@@ -135,11 +131,7 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyServerVerifier { provider }))
         }
         Some(authorities) => {
-            let mut roots = RootCertStore::empty();
-            for authority in CertificateDer::pem_slice_iter(&authorities) {
-                roots.add(authority.context("read caFile")?).context("use caFile")?;
-            }
-            builder.with_root_certificates(roots)
+            builder.with_root_certificates(certificates::authorities(&authorities, "caFile")?)
         }
         None => bail!("{}: https without a CA; set tlsConfig.caFile", config.url_prefix),
     };
@@ -151,11 +143,9 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
         config.url_prefix
     );
     let (Some(certificate), Some(key)) = (certificate, key) else { return Ok(builder.with_no_client_auth()) };
-    let certificates: Result<Vec<CertificateDer<'static>>, _> =
-        CertificateDer::pem_slice_iter(&certificate).collect();
-    let key = PrivateKeyDer::from_pem_slice(&key).context("read keyFile")?;
+    let key = certificates::key(&key, "keyFile")?;
     builder
-        .with_client_auth_cert(certificates.context("read certFile")?, key)
+        .with_client_auth_cert(certificates::chain(&certificate, "certFile")?, key)
         .context("use certFile and keyFile")
 }
 

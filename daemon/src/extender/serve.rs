@@ -38,7 +38,6 @@ const REFRESH: Duration = Duration::from_secs(10);
 /// An error answer: status code and text.
 pub(super) type Failure = (StatusCode, String);
 
-/// Answers the requests of all connections.
 pub(crate) struct ExtenderHandler {
     pub(crate) inputs: mpsc::Sender<Input>,
     pub(crate) replies: Replies,

@@ -1,22 +1,20 @@
 //! TLS for the extender server: our certificate and key, and optionally a CA of client certificates (mutual TLS). The files are
 //! read again when they change.
 
+use crate::certificates;
 use crate::config::ExtenderFiles;
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use common::model::chain::chain;
+use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// TLS with the current content of the files.
 pub(crate) struct ExtenderServerTls {
     files: ExtenderFiles,
     config: ArcSwap<ServerConfig>,
@@ -32,9 +30,6 @@ struct FileContents {
 
 impl ExtenderServerTls {
     /// TLS with these files.
-    ///
-    /// # Errors
-    /// When one of them cannot be read or used.
     pub(crate) fn new(files: &ExtenderFiles) -> anyhow::Result<Self> {
         let contents = FileContents::read(files)?;
         let config = ArcSwap::from_pointee(contents.config()?);
@@ -85,18 +80,13 @@ impl FileContents {
         let builder = match &self.client_ca {
             None => builder.with_no_client_auth(),
             Some(authorities) => {
-                let mut roots = RootCertStore::empty();
-                for authority in CertificateDer::pem_slice_iter(authorities) {
-                    roots.add(authority.context("read the clients' CA")?).context("use the clients' CA")?;
-                }
+                let roots = certificates::authorities(authorities, "the clients' CA")?;
                 let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
                 builder.with_client_cert_verifier(verifier.build().context("use the clients' CA")?)
             }
         };
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&self.certificate)
-            .collect::<Result<_, _>>()
-            .context("read the extender's certificate")?;
-        let key = PrivateKeyDer::from_pem_slice(&self.key).context("read the extender's key")?;
+        let chain = certificates::chain(&self.certificate, "the extender's certificate")?;
+        let key = certificates::key(&self.key, "the extender's key")?;
         let mut config =
             builder.with_single_cert(chain, key).context("use the extender's certificate with its key")?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];

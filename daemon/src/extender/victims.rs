@@ -1,32 +1,15 @@
 //! Calls the extenders of the configuration about the victims of a preemption, one after the other: each gets the candidates
 //! that the extenders before it left. Entry point: [`Extenders::victims`].
 
-use super::ask::{Extenders, WholePod, is_interested};
+use super::ask::{Extenders, WholePod, is_interested, metadata};
 use super::call::ExtenderClient;
 use crate::state::PreemptionCandidate;
 use common::api::extender::{Victims, client};
 use common::model::{NodeName, PodKey, Uid};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 type VictimsByNode = BTreeMap<NodeName, Victims>;
-
-#[derive(Deserialize)]
-struct PodsWire {
-    items: Vec<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct PodWire {
-    metadata: MetaWire,
-}
-
-#[derive(Deserialize)]
-struct MetaWire {
-    #[serde(default)]
-    uid: String,
-}
 
 impl Extenders {
     /// The candidates that all extenders left, and their victims.
@@ -89,16 +72,11 @@ impl Extenders {
     async fn whole_victims(&self, left: &VictimsByNode) -> Result<BTreeMap<Uid, Box<RawValue>>, String> {
         let read = left.keys().map(async |node| {
             let path = format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}");
-            let list = serde_json::from_str::<PodsWire>(&self.read(&path).await?);
-            list.map_err(|error| format!("read pods: {error}"))
+            self.list(&path, "pods").await
         });
         let mut victims = BTreeMap::new();
         for list in futures::future::try_join_all(read).await? {
-            for pod in list.items {
-                if let Ok(wire) = serde_json::from_str::<PodWire>(pod.get()) {
-                    victims.insert(Uid::from(&wire.metadata.uid), pod);
-                }
-            }
+            victims.extend(list.into_iter().filter_map(|pod| Some((Uid::from(metadata(&pod)?.uid), pod))));
         }
         Ok(victims)
     }

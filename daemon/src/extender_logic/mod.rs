@@ -40,7 +40,6 @@ const SCHEDULER_MAX_AGE: Duration = Duration::from_secs(5 * 60);
 /// The most schedulers that are remembered.
 const SCHEDULERS_MAX: usize = 64;
 
-/// The state behind the answers.
 pub(crate) struct ExtenderLogic {
     /// The schedulers whose pods this daemon places itself.
     own: Arc<[Text]>,

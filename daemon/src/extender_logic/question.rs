@@ -14,10 +14,15 @@ pub enum Question {
         nodes: Vec<NodeName>,
     },
     /// Verb `prioritize`: scores of these nodes for the pod.
-    Prioritize { pod: Arc<Pod>, nodes: Vec<NodeName> },
+    Prioritize {
+        pod: Arc<Pod>,
+        nodes: Vec<NodeName>,
+    },
     /// Verb `preempt`: on which of these nodes would the pod fit without the victims?
-    Preempt { pod: Arc<Pod>, candidates: BTreeMap<NodeName, Victims> },
-    /// Verb `bind`: bind a pod to a node.
+    Preempt {
+        pod: Arc<Pod>,
+        candidates: BTreeMap<NodeName, Victims>,
+    },
     Bind(ExtenderBindingArgs),
 }
 

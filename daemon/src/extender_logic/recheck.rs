@@ -40,7 +40,6 @@ impl WaitBudget {
         is_left
     }
 
-    /// Returns what a recheck did not use.
     pub(super) fn give_back(&mut self, unused: Duration) {
         self.used = self.used.saturating_sub(unused);
     }

@@ -3,7 +3,7 @@
 //! Filter and Score are measured for all nodes together, as upstream. Single plugins are measured at extension points that are
 //! called once for a pod; their answers about nodes are kept and used for many pods.
 
-use super::{Histograms, Labels};
+use super::{Histograms, Labels, register};
 use crate::clock::Clock;
 use common::framework::{Meter, Status};
 use common::model::ExtensionPoint;
@@ -25,19 +25,19 @@ pub(super) struct ExtensionPointMetrics {
 
 impl ExtensionPointMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
-        let extension_points = Self {
-            points: Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(0.0001, 2.0, 12))),
-            plugins: Histograms::new_with_constructor(by_plugin),
-            preemption: Histograms::new_with_constructor(by_preemption),
-        };
+        let by_point =
+            Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(0.0001, 2.0, 12)));
         let all = registry.sub_registry_with_prefix("scheduler");
-        let about = "How long all plugins of an extension point took";
-        all.register("framework_extension_point_duration_seconds", about, extension_points.points.clone());
-        let about = "How long one plugin took at an extension point";
-        all.register("plugin_execution_duration_seconds", about, extension_points.plugins.clone());
-        let about = "How long it took to find out who would have to go";
-        all.register("preemption_evaluation_duration_seconds", about, extension_points.preemption.clone());
-        extension_points
+        let points = "How long all plugins of an extension point took";
+        let plugins = "How long one plugin took at an extension point";
+        let by_plugin = Histograms::new_with_constructor(by_plugin);
+        let preemption = "How long it took to find out who would have to go";
+        let by_preemption = Histograms::new_with_constructor(by_preemption);
+        Self {
+            points: register(all, "framework_extension_point_duration_seconds", points, by_point),
+            plugins: register(all, "plugin_execution_duration_seconds", plugins, by_plugin),
+            preemption: register(all, "preemption_evaluation_duration_seconds", preemption, by_preemption),
+        }
     }
 
     /// Records how long an extension point took for a pod of the profile.

@@ -24,7 +24,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use reserve::ReserveMetrics;
 pub(crate) use resources::PodResources;
 use scheduler::SchedulerMetrics;
@@ -38,6 +38,21 @@ type Counters<const N: usize> = Family<Labels<N>, Counter>;
 type Gauges<const N: usize> = Family<Labels<N>, Gauge>;
 
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+
+/// Makes a metric and registers it. The registry has a clone, which shows what is counted here.
+fn metric<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, about: &str) -> M {
+    register(registry, name, about, M::default())
+}
+
+fn register<M: Metric + Clone>(registry: &mut Registry, name: &str, about: &str, metric: M) -> M {
+    registry.register(name, about, metric.clone());
+    metric
+}
+
+/// Counts one more of what the label says.
+fn count(counters: &Counters<1>, label: &'static str, value: &str) {
+    counters.get_or_create(&[(label, value.to_owned())]).inc();
+}
 
 /// All metrics of a daemon. Clones share them.
 #[derive(Clone)]
@@ -55,9 +70,8 @@ impl Default for Metrics {
         let scheduler = SchedulerMetrics::new(&mut registry);
         let extension_points = ExtensionPointMetrics::new(&mut registry);
         let reserve = ReserveMetrics::new(&mut registry);
-        let calls = Counters::default();
         let about = "Number of HTTP requests, partitioned by status code, method, and host";
-        registry.register("rest_client_requests", about, calls.clone());
+        let calls = metric(&mut registry, "rest_client_requests", about);
         registry.register_collector(Box::new(process::ProcessMetrics));
         Self { scheduler, extension_points, reserve, calls, registry: Arc::new(registry) }
     }
@@ -79,15 +93,18 @@ impl Metrics {
                 self.scheduler.permit_waited(result, Duration::from_millis(*waited_ms));
             }
             Note::Queued { queue, event, count } => self.scheduler.queued(queue, event, *count),
-            Note::EventsDropped { count } => self.reserve.events_dropped(*count),
-            Note::Reserved { by } => self.reserve.made(by),
-            Note::Released { why } => self.reserve.released(why),
-            Note::NotReserved { why } => self.reserve.not_made(why),
-            Note::ReservationLost => self.reserve.lost(),
-            Note::ReservationYielded => self.reserve.yielded(),
-            Note::OwnerUnreadable => self.reserve.owner_unreadable(),
+            Note::EventsDropped { count } => _ = self.reserve.events_dropped.inc_by(*count),
+            Note::Reserved { by } => count(&self.reserve.made, "by", by),
+            Note::Released { why } => count(&self.reserve.released, "why", why),
+            Note::NotReserved { why } => count(&self.reserve.not_made, "why", why),
+            Note::ReservationLost => _ = self.reserve.lost.inc(),
+            Note::ReservationYielded => _ = self.reserve.yielded.inc(),
+            Note::OwnerUnreadable => _ = self.reserve.owners_unreadable.inc(),
             Note::Compared(compared) => self.reserve.compared(compared),
-            Note::Acknowledged { after_ms } => self.reserve.acknowledged(Duration::from_millis(*after_ms)),
+            Note::Acknowledged { after_ms } => {
+                let after = Duration::from_millis(*after_ms);
+                self.reserve.acknowledgement.observe(after.as_secs_f64());
+            }
         }
     }
 
@@ -117,7 +134,7 @@ impl Metrics {
         if let Some(lease) = lease {
             self.scheduler.leading(lease, is_leading);
         }
-        self.reserve.leading(is_leading);
+        self.reserve.is_leader.set(i64::from(is_leading));
     }
 
     /// All metrics in Prometheus' text format 0.0.4, which kube-scheduler serves too.

@@ -2,7 +2,7 @@
 //! kube-scheduler.
 
 use super::extension_points::by_preemption;
-use super::{Counters, Gauges, Histograms, Labels};
+use super::{Counters, Gauges, Histograms, Labels, metric, register};
 use crate::state::Figures;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -40,67 +40,47 @@ impl SchedulerMetrics {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let by_attempt: fn() -> Histogram = || Histogram::new(exponential_buckets(0.001, 2.0, 15));
         let by_sli: fn() -> Histogram = || Histogram::new(exponential_buckets(0.01, 2.0, 20));
-        let metrics = Self {
-            attempts: Counters::default(),
-            attempt_seconds: Family::new_with_constructor(by_attempt),
-            algorithm_seconds: by_attempt(),
-            sli_seconds: Family::new_with_constructor(by_sli),
-            attempts_of_pods: Histogram::new(exponential_buckets(1.0, 2.0, 5)),
-            pending: Gauges::default(),
-            incoming: Counters::default(),
-            cache: Gauges::default(),
-            preemptions: Counter::default(),
-            victims: Histogram::new(exponential_buckets(1.0, 2.0, 7)),
-            preemption_seconds: Family::new_with_constructor(by_preemption),
-            violations: Counters::default(),
-            permit_seconds: Family::new_with_constructor(by_attempt),
-            flushed: Counter::default(),
-            rejected: Gauges::default(),
-            entities: Gauges::default(),
-            incoming_entities: Counters::default(),
-            master: Gauges::default(),
-        };
-        metrics.register(registry);
-        metrics
-    }
-
-    fn register(&self, registry: &mut Registry) {
+        let powers = |len| Histogram::new(exponential_buckets(1.0, 2.0, len));
         let about = "1 if this replica is the leader, 0 if it waits";
-        registry.register("leader_election_master_status", about, self.master.clone());
+        let master = metric(registry, "leader_election_master_status", about);
         let all = registry.sub_registry_with_prefix("scheduler");
-        all.register("schedule_attempts", "Attempts to place pods, by result", self.attempts.clone());
-        let about = "How long an attempt took, by result";
-        all.register("scheduling_attempt_duration_seconds", about, self.attempt_seconds.clone());
-        let about = "How long it took to find a node";
-        all.register("scheduling_algorithm_duration_seconds", about, self.algorithm_seconds.clone());
-        let about = "Time from when a pod was first seen until it was bound, by attempts";
-        all.register("pod_scheduling_sli_duration_seconds", about, self.sli_seconds.clone());
-        let about = "Attempts that pods needed until they were bound";
-        all.register("pod_scheduling_attempts", about, self.attempts_of_pods.clone());
-        all.register("pending_pods", "Pods that wait, by queue", self.pending.clone());
-        let about = "Pods that came to a queue, by what brought them";
-        all.register("queue_incoming_pods", about, self.incoming.clone());
-        all.register("cache_size", "Nodes, pods and assumed pods that are known", self.cache.clone());
-        let about = "Pods that were placed only after they had waited for the longest time";
-        all.register("pod_scheduled_after_flush", about, self.flushed.clone());
-        let about = "Pods without a place, by the plugins that kept them from one";
-        all.register("unschedulable_pods", about, self.rejected.clone());
-        // An entity is a pod or a group of pods. There are no groups here, so these are the same numbers again.
-        all.register("queued_entities", "Pods that wait, by queue", self.entities.clone());
-        let about = "Pods that came to a queue, by what brought them";
-        all.register("queue_incoming_entities", about, self.incoming_entities.clone());
-        self.register_preemption(all);
-        let about = "How long pods waited for leave to be bound, by result";
-        all.register("permit_wait_duration_seconds", about, self.permit_seconds.clone());
-    }
-
-    fn register_preemption(&self, all: &mut Registry) {
-        all.register("preemption_attempts", "Preemptions so far", self.preemptions.clone());
-        all.register("preemption_victims", "Pods that had to go in one preemption", self.victims.clone());
-        let about = "How long it took until all who had to go were on their way";
-        all.register("preemption_execution_duration_seconds", about, self.preemption_seconds.clone());
-        let about = "Pods that had to go although a disruption budget protects them";
-        all.register("preemption_pdb_violations", about, self.violations.clone());
+        let took = "How long an attempt took, by result";
+        let found = "How long it took to find a node";
+        let waited = "Time from when a pod was first seen until it was bound, by attempts";
+        let tried = "Attempts that pods needed until they were bound";
+        let incoming = "Pods that came to a queue, by what brought them";
+        let flushed = "Pods that were placed only after they had waited for the longest time";
+        let rejected = "Pods without a place, by the plugins that kept them from one";
+        let gone = "Pods that had to go in one preemption";
+        let preempted = "How long it took until all who had to go were on their way";
+        let violations = "Pods that had to go although a disruption budget protects them";
+        let permitted = "How long pods waited for leave to be bound, by result";
+        Self {
+            master,
+            attempts: metric(all, "schedule_attempts", "Attempts to place pods, by result"),
+            attempt_seconds: register(all, "scheduling_attempt_duration_seconds", took, of(by_attempt)),
+            algorithm_seconds: register(all, "scheduling_algorithm_duration_seconds", found, by_attempt()),
+            sli_seconds: register(all, "pod_scheduling_sli_duration_seconds", waited, of(by_sli)),
+            attempts_of_pods: register(all, "pod_scheduling_attempts", tried, powers(5)),
+            pending: metric(all, "pending_pods", "Pods that wait, by queue"),
+            incoming: metric(all, "queue_incoming_pods", incoming),
+            cache: metric(all, "cache_size", "Nodes, pods and assumed pods that are known"),
+            flushed: metric(all, "pod_scheduled_after_flush", flushed),
+            rejected: metric(all, "unschedulable_pods", rejected),
+            // An entity is a pod or a group of pods. There are no groups here, so these are the same numbers again.
+            entities: metric(all, "queued_entities", "Pods that wait, by queue"),
+            incoming_entities: metric(all, "queue_incoming_entities", incoming),
+            preemptions: metric(all, "preemption_attempts", "Preemptions so far"),
+            victims: register(all, "preemption_victims", gone, powers(7)),
+            preemption_seconds: register(
+                all,
+                "preemption_execution_duration_seconds",
+                preempted,
+                of(by_preemption),
+            ),
+            violations: metric(all, "preemption_pdb_violations", violations),
+            permit_seconds: register(all, "permit_wait_duration_seconds", permitted, of(by_attempt)),
+        }
     }
 
     pub(super) fn attempt(&self, profile: &str, result: &str) {
@@ -177,6 +157,10 @@ impl SchedulerMetrics {
 pub(super) fn set(gauges: &Gauges<1>, label: &'static str, value: &str, count: usize) {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     gauges.get_or_create(&[(label, value.to_owned())]).set(count);
+}
+
+fn of<const N: usize>(buckets: fn() -> Histogram) -> Histograms<N> {
+    Family::new_with_constructor(buckets)
 }
 
 fn by_result(profile: &str, result: &str) -> Labels<2> {

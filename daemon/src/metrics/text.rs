@@ -3,7 +3,6 @@
 //! In the older format the `# TYPE` line of a counter has the name with `_total`, and there is no `# EOF` and no `# UNIT`. Bounds
 //! of buckets are labels, so their text matters: Go writes `1` and not `1.0` for one second, `1e-05` for ten microseconds.
 
-/// Converts the text to the older format.
 pub(super) fn plain(open_metrics: &str) -> String {
     let mut plain = String::with_capacity(open_metrics.len());
     let mut help = None;

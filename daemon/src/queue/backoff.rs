@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// The delays of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
     /// The delay after the first attempt (`podInitialBackoffSeconds`).

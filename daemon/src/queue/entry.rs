@@ -5,7 +5,6 @@ use super::sub_queues::SubQueue;
 use common::framework::{Cure, QueueSort, QueueSortKey, QueuedPodInfo};
 use std::time::Duration;
 
-/// A waiting pod.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) sort_key: QueueSortKey,
@@ -17,7 +16,6 @@ pub(super) struct Entry {
     pub(super) position: u64,
     /// When it was added.
     pub(super) since: Duration,
-    /// How often it was tried.
     pub(super) attempts: u32,
     /// How many attempts found no node.
     rejections: u32,
@@ -37,17 +35,13 @@ pub(super) struct Entry {
     pub(super) flush_at: Option<Duration>,
     /// Whether its last attempt was made because of `flush_at`.
     pub(super) was_flushed: bool,
-    /// The end of its backoff.
     pub(super) due: Duration,
     pub(super) sub_queue: SubQueue,
 }
 
-/// The attempts of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptHistory {
-    /// How often it was tried.
     pub attempts: u32,
-    /// When it was added to the queue.
     pub since: Duration,
     /// Whether its last attempt was made only because it had been unschedulable for very long.
     pub was_flushed: bool,
@@ -58,9 +52,7 @@ pub struct AttemptHistory {
 pub struct PendingPods {
     /// Pods that are tried next.
     pub active: usize,
-    /// Pods in backoff.
     pub backoff: usize,
-    /// Pods that wait for a change.
     pub unschedulable: usize,
     /// Pods that must not be tried.
     pub gated: usize,
@@ -71,9 +63,7 @@ pub struct PendingPods {
 pub enum MoveReason {
     /// The pod is new, or changed.
     PodAdd,
-    /// It was tried, and has no node.
     AttemptFailed,
-    /// A change may help it.
     Cured(Cure),
     /// Its backoff, or the longest time as unschedulable, is over.
     TimeIsUp,
@@ -105,7 +95,6 @@ impl Entry {
         }
     }
 
-    /// Asks the QueueSort plugin for its sort key.
     pub(super) fn update_sort_key(&mut self, sort: Option<&dyn QueueSort>) {
         let arrival = if self.is_boosted { 0 } else { self.position };
         let queued = QueuedPodInfo { priority: self.priority, arrival };
@@ -120,14 +109,12 @@ impl Entry {
         self.is_in_flight = false;
     }
 
-    /// An attempt failed.
     pub(super) fn failed(&mut self, now: Duration, backoff: Backoff) {
         self.errors = self.errors.saturating_add(1);
         self.due = now.saturating_add(backoff.delay(self.errors));
         self.is_in_flight = false;
     }
 
-    /// The name of its sub-queue in metrics.
     pub(super) fn queue_name(&self) -> Option<&'static str> {
         match self.sub_queue {
             SubQueue::Active(_) => Some("active"),

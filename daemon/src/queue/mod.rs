@@ -220,17 +220,14 @@ impl Queue {
         self.keys.values().cloned().collect()
     }
 
-    /// Whether the pod is in the active queue.
     pub fn is_active(&self, pod: &PodKey) -> bool {
         self.pods.get(pod).is_some_and(|entry| matches!(entry.sub_queue, SubQueue::Active(_)))
     }
 
-    /// The number of pods in each sub-queue.
     pub fn pending(&self) -> PendingPods {
         self.sub_queues.pending()
     }
 
-    /// The attempts of the pod so far.
     pub fn history(&self, pod: &PodKey) -> Option<AttemptHistory> {
         let Entry { attempts, since, was_flushed, .. } = *self.pods.get(pod)?;
         Some(AttemptHistory { attempts, since, was_flushed })
@@ -267,7 +264,6 @@ impl Queue {
         self.move_to(pod, sub_queue, reason);
     }
 
-    /// Moves a pod from its sub-queue to another.
     fn move_to(&mut self, pod: &PodKey, sub_queue: SubQueue, reason: MoveReason) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
         self.sub_queues.remove(entry.arrival, &entry.sub_queue);

@@ -8,7 +8,6 @@ use common::framework::{Cure, QueueSortKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The sub-queue of a pod.
 #[derive(Debug, Default, PartialEq)]
 pub(super) enum SubQueue {
     /// To be tried next, in the order of the sort key.
@@ -26,7 +25,6 @@ pub(super) enum SubQueue {
     InFlight,
 }
 
-/// The pods of all sub-queues.
 #[derive(Debug, Default)]
 pub(super) struct SubQueues {
     active: BTreeSet<(QueueSortKey, u64)>,
@@ -37,7 +35,6 @@ pub(super) struct SubQueues {
 }
 
 impl SubQueues {
-    /// Adds a pod that is in no sub-queue.
     pub(super) fn insert(&mut self, arrival: u64, sub_queue: &SubQueue) {
         match sub_queue {
             SubQueue::Active(sort_key) => drop(self.active.insert((*sort_key, arrival))),
@@ -57,7 +54,6 @@ impl SubQueues {
         }
     }
 
-    /// Removes a pod from its sub-queue.
     pub(super) fn remove(&mut self, arrival: u64, sub_queue: &SubQueue) {
         match sub_queue {
             SubQueue::Active(sort_key) => drop(self.active.remove(&(*sort_key, arrival))),
@@ -93,7 +89,6 @@ impl SubQueues {
         self.cured_by.get(&cure).into_iter().flatten().copied().collect()
     }
 
-    /// The number of pods in each sub-queue.
     pub(super) fn pending(&self) -> PendingPods {
         self.counts
     }

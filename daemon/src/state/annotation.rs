@@ -3,7 +3,7 @@
 use common::api::names;
 use common::model::ids::Text;
 use common::model::owner::{ForeignKind, Owner, OwnerKind};
-use common::model::{Namespace, NodeName, Pod, Reservation, ReservationId, Uid};
+use common::model::{Namespace, NodeName, Pod, PodKey, Reservation, ReservationId, Uid};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -16,26 +16,25 @@ pub struct AnnotationWrite {
     pub change: ReservationChange,
 }
 
+/// A change names what it was decided on, the request or the whole reservation as it was judged: another reservation under the same
+/// key, or one that was changed meanwhile, is left alone.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReservationChange {
     Reserve(Box<Reservation>),
     /// Let it expire later.
     Extend {
         id: ReservationId,
-        /// The request that created it: a reservation of another request under the same key is left alone.
         request: Text,
         expires: Timestamp,
     },
     /// Let it expire earlier.
     Shorten {
-        /// The whole reservation as it was judged: a different one under the same key is left alone.
         judged: Arc<Reservation>,
         expires: Timestamp,
     },
+    /// Remove it. The reason is one word, for logs and metrics.
     Release {
-        /// The whole reservation as it was judged: one that was extended or created again meanwhile is left alone.
         judged: Arc<Reservation>,
-        /// The reason in one word, for logs and metrics.
         why: &'static str,
     },
 }
@@ -48,11 +47,7 @@ pub enum AnnotationOutcome {
     /// The node is as the change wants it, by this write or already before it.
     Done { version: u64 },
     /// The write was certainly not done.
-    Refused {
-        why: String,
-        /// Says when the write may be tried again.
-        refusal: WriteRefusal,
-    },
+    Refused { why: String, refusal: WriteRefusal },
     /// There was no answer: the write may have been done.
     Unknown { why: String },
 }
@@ -128,6 +123,10 @@ impl ObjectRef {
         Self::core("Namespace", "", &namespace.meta.name, &namespace.meta.uid)
     }
 
+    pub fn pod(pod: &PodKey, uid: &Uid) -> Self {
+        Self::core("Pod", &pod.namespace, &pod.name, uid)
+    }
+
     fn core(kind: &str, namespace: &str, name: &str, uid: &Uid) -> Self {
         Self {
             api_version: "v1".into(),
@@ -151,7 +150,7 @@ impl ObjectRef {
 
 impl From<&Pod> for ObjectRef {
     fn from(pod: &Pod) -> Self {
-        Self::core("Pod", &pod.key.namespace, &pod.key.name, &pod.uid)
+        Self::pod(&pod.key, &pod.uid)
     }
 }
 

@@ -8,58 +8,47 @@ use common::model::owner::ForeignClaim;
 use common::model::{NodeName, ObjectWrite, PodKey, ReservationId, Uid};
 use jiff::Timestamp;
 
+/// A pod has its UID beside its name, because another pod may have the name by now; each write of a pod has the UID as a
+/// precondition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Bind a pod to a node and stamp it with the reservation that it takes, in one write.
     Bind {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID; a precondition of the write.
         uid: Uid,
         node: NodeName,
         seat: Option<ReservationId>,
     },
     /// GET a pod whose binding had no clear answer, and repeat that until the API server answers.
     Find {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
         node: NodeName,
     },
-    /// Write into the PodScheduled condition why the pod is not scheduled.
+    /// Write into the PodScheduled condition why the pod is not scheduled, and the nomination in the same write. The reason is
+    /// `Unschedulable`, `SchedulerError` or `WaitingForReservedNode`; `since` is the transition time, if the condition turns false.
     Condition {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID; a precondition of the write.
         uid: Uid,
         generation: i64,
-        /// `Unschedulable`, `SchedulerError` or `WaitingForReservedNode`.
         reason: &'static str,
         message: String,
-        /// The transition time, if the condition turns false by this write.
         since: Option<Timestamp>,
-        /// The nomination, in the same write.
         nomination: Nomination,
     },
-    /// Write `status.nominatedNodeName` of a pod, and nothing else.
+    /// Write `status.nominatedNodeName` of a pod, and nothing else; `None` clears the field.
     Nominate {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID; a precondition of the write.
         uid: Uid,
-        /// The node; `None` clears the field.
         node: Option<NodeName>,
     },
     /// Set the condition DisruptionTarget of a preemption victim, and delete the pod.
     Evict(Box<Eviction>),
-    /// Write what a pod's claims need before its binding. Controllers do the rest, and watches show it.
+    /// Write what a pod's claims need before its binding. Controllers do the rest, and watches show it. `id` is the number of this
+    /// try, which the input repeats.
     WriteObjects {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The number of this try; the input repeats it.
         id: u64,
         writes: Vec<ObjectWrite>,
     },
@@ -69,29 +58,22 @@ pub enum Effect {
     /// Read the metadata of an owner that is not of a built-in kind.
     ReadOwner(Box<ForeignClaim>),
     WritePodEvent {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
         scheduler_name: Text,
         event: PodEvent,
         at: Timestamp,
     },
-    /// Ask extenders to filter and to score nodes for a pod.
+    /// Ask extenders to filter and to score the nodes that passed our own filters.
     AskExtenders {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes that passed our own filters.
         nodes: Vec<NodeName>,
     },
+    /// Ask extenders about the nodes where pods would have to go, the best first.
     AskExtendersAboutVictims {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The nodes where pods would have to go, the best first.
         candidates: Vec<PreemptionCandidate>,
     },
     /// List all nodes and pods, to compare them with the belief.
@@ -168,12 +150,11 @@ pub enum PodEvent {
     FailedScheduling {
         message: String,
     },
-    /// The pod had to go for one of higher priority.
+    /// The pod had to go for one of higher priority. `in_memory`: it was not bound yet, so that only this daemon knew of its node.
     Preempted {
         by: PodKey,
         by_uid: Uid,
         node: NodeName,
-        /// Whether the victim was not bound yet, so that only this daemon knew of its node.
         in_memory: bool,
     },
 }

@@ -10,22 +10,20 @@ use common::cluster::compare::Listing;
 use common::model::{NodeName, PodKey, Uid};
 use std::collections::BTreeMap;
 
+/// As in [`Effect`](super::Effect), a pod has its UID beside its name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// A change of the cluster, from a watch or from a read.
     Cluster(Box<Event>),
     /// The outcome of [`Effect::Bind`](super::Effect::Bind) or of [`Effect::Find`](super::Effect::Find).
     Binding {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
         outcome: BindingOutcome,
     },
-    /// The nomination of a pod was written, or could not be.
+    /// The nomination of a pod was written, and the pod has this version now; `None` if it was not written.
     Nominated {
         uid: Uid,
-        /// The version of the pod that has the nomination; `None` if it was not written.
         version: Option<u64>,
     },
     /// The outcome of [`Effect::Evict`](super::Effect::Evict).
@@ -33,37 +31,28 @@ pub enum Input {
         eviction: Box<Eviction>,
         outcome: EvictionOutcome,
     },
-    /// The outcome of [`Effect::WriteObjects`](super::Effect::WriteObjects).
+    /// The outcome of [`Effect::WriteObjects`](super::Effect::WriteObjects): the version of each object that was written, in order;
+    /// or why a write failed.
     ObjectsWritten {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The number of the try, as in the effect.
         id: u64,
-        /// The version of each object that was written, in order; or why a write failed.
         outcome: Result<Vec<u64>, String>,
     },
-    /// What extenders answer about the nodes for a pod, or why they could not be asked.
+    /// What all extenders together answer about the nodes for a pod, or why they could not be asked.
     ExtenderAnswer {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
-        /// The answers of all extenders together.
         answer: Result<ExtenderAnswer, String>,
     },
     /// What extenders answer about the victims of a preemption, or why they could not be asked.
     ExtenderVictims {
-        /// The pod's namespace and name.
         pod: PodKey,
-        /// The UID, since another pod may have the name by now.
         uid: Uid,
         answer: Result<BTreeMap<NodeName, Victims>, String>,
     },
-    /// A scheduler asks this daemon as its extender.
+    /// A scheduler asks this daemon as its extender. The reply repeats the number.
     Question {
-        /// The number of the question; the reply repeats it.
         id: u64,
         question: Box<Question>,
     },
@@ -107,10 +96,7 @@ pub enum BindingOutcome {
     /// The pod is bound to the node that was asked for.
     Bound,
     /// The pod is certainly not bound.
-    Refused {
-        /// Why, for the pod's condition and event.
-        why: String,
-    },
+    Refused { why: String },
     /// The pod cannot be bound by this daemon any more: it is gone, or another scheduler bound it.
     Lost,
     /// There was no answer, or one that leaves it open. Only a fresh GET of the pod can tell.

@@ -13,12 +13,12 @@ pub enum Note {
         profile: Text,
         result: AttemptResult,
     },
+    /// `waited_ms` counts from when the pod was first seen; `was_flushed`: the last attempt was made only because the pod had been
+    /// unschedulable for very long.
     Bound {
         profile: Text,
         attempts: u32,
-        /// The milliseconds from the first time that the pod was seen.
         waited_ms: u64,
-        /// Whether the last attempt was made only because the pod had been unschedulable for very long.
         was_flushed: bool,
     },
     /// A pod has finished an extension point that does not end when its plugins return: PreBind of volumes, Bind.
@@ -28,9 +28,9 @@ pub enum Note {
         status: Status,
         took: Duration,
     },
+    /// `violations` says how many of the victims a PodDisruptionBudget protects.
     Preemption {
         victims: usize,
-        /// How many of them a PodDisruptionBudget protects.
         violations: usize,
     },
     /// The deletion of all victims of a preemption has begun, or one of them could not be deleted.
@@ -38,17 +38,15 @@ pub enum Note {
         is_done: bool,
         took: Duration,
     },
-    /// A pod that waited for a Permit plugin was allowed or rejected.
+    /// A pod that waited for a Permit plugin was allowed (`Success`) or rejected (`Unschedulable`).
     PermitWait {
-        /// `Success` or `Unschedulable`.
         result: &'static str,
         waited_ms: u64,
     },
-    /// Pods were moved into a part of the queue.
+    /// Pods were moved into a part of the queue (`active`, `backoff`, `unschedulable` or `gated`), by kube-scheduler's names of
+    /// events.
     Queued {
-        /// `active`, `backoff`, `unschedulable` or `gated`.
         queue: &'static str,
-        /// Why they were moved, by kube-scheduler's names.
         event: &'static str,
         count: u64,
     },
@@ -56,17 +54,15 @@ pub enum Note {
     EventsDropped {
         count: u64,
     },
+    /// A reservation was made by `keep` or `delete`: for a pod that asks for it, or for a deleted pod.
     Reserved {
-        /// `keep` or `delete`: for a pod that asks for it, or for a deleted pod.
         by: &'static str,
     },
     Released {
-        /// The reason in one word.
         why: &'static str,
     },
     /// No reservation is made for a pod that asks for one.
     NotReserved {
-        /// The reason in one word.
         why: &'static str,
     },
     /// A live reservation is gone with its node, or with all annotations of the node.

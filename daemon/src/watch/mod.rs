@@ -61,9 +61,6 @@ pub async fn follow<W: WatchedKind>(
 }
 
 /// All nodes, and all pods that have not ended. The lists are not urgent, so there is a pause after each page.
-///
-/// # Errors
-/// The reason why they cannot be listed.
 pub async fn list_nodes_and_pods(client: &kube::Client, clock: &Clock) -> Result<Listing, String> {
     async fn all<W: WatchedKind>(
         kind: W,

@@ -63,7 +63,6 @@ pub fn preemption_args(
     format!(r#"{{"Pod":{},"NodeNameToVictims":{whole},"NodeNameToMetaVictims":{meta}}}"#, pod.get())
 }
 
-/// Encodes the arguments of a binding call.
 pub fn binding_args(pod: &crate::model::PodKey, uid: &Uid, node: &NodeName) -> String {
     json!({ "PodName": &*pod.name, "PodNamespace": &*pod.namespace, "PodUID": uid.to_string(), "Node": node.as_str() })
         .to_string()
@@ -94,10 +93,6 @@ pub fn filter_result(text: &str, is_by_name: bool) -> Result<ExtenderFilterResul
     })
 }
 
-/// Decodes the result of a score call.
-///
-/// # Errors
-/// What is wrong with the result.
 pub fn priority_list(text: &str) -> Result<BTreeMap<NodeName, i64>, String> {
     let answer: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let list = match &answer {
@@ -118,9 +113,6 @@ pub fn priority_list(text: &str) -> Result<BTreeMap<NodeName, i64>, String> {
 }
 
 /// Decodes the result of a preemption call.
-///
-/// # Errors
-/// What is wrong with the result.
 pub fn preemption_result(text: &str) -> Result<BTreeMap<NodeName, Victims>, String> {
     let answer = object(text)?;
     let mut candidates = BTreeMap::new();

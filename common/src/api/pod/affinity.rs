@@ -56,7 +56,6 @@ struct PodTermWire<'a> {
 }
 
 impl AffinityWire<'_> {
-    /// The affinity, `None` if it is empty; or why it is invalid.
     pub(super) fn affinity(&self) -> Result<Option<Box<Affinity>>, String> {
         let terms = |name: &str, wire: &Option<PodTermsWire<'_>>| match wire {
             Some(wire) => wire.terms().map_err(|problem| format!("spec.affinity.{name}: {problem}")),

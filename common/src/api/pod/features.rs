@@ -3,8 +3,8 @@
 use super::SpecWire;
 use crate::model::pod::{Feature, Features, PodSpec};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::fmt;
+use serde::de::{Deserializer, Error as _};
+use serde_json::value::RawValue;
 
 /// Whether a field is present, not null, and not an empty list or object.
 #[derive(Clone, Copy, Default)]
@@ -32,34 +32,11 @@ pub(super) fn features(wire: &SpecWire<'_>, spec: &PodSpec) -> Features {
 
 impl<'de> Deserialize<'de> for NonEmpty {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NonEmptyVisitor;
-        impl<'de> Visitor<'de> for NonEmptyVisitor {
-            type Value = NonEmpty;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list, an object or null")
-            }
-
-            fn visit_unit<E>(self) -> Result<NonEmpty, E> {
-                Ok(NonEmpty(false))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NonEmpty, A::Error> {
-                let mut is_filled = false;
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                    is_filled = true;
-                }
-                Ok(NonEmpty(is_filled))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<NonEmpty, A::Error> {
-                let mut is_filled = false;
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    is_filled = true;
-                }
-                Ok(NonEmpty(is_filled))
-            }
+        let Some(json) = Option::<&RawValue>::deserialize(deserializer)? else { return Ok(Self(false)) };
+        if !json.get().starts_with(['[', '{']) {
+            return Err(D::Error::custom("expected a list, an object or null"));
         }
-        deserializer.deserialize_any(NonEmptyVisitor)
+        // Besides the two brackets.
+        Ok(Self(json.get().bytes().filter(|byte| !byte.is_ascii_whitespace()).nth(2).is_some()))
     }
 }

@@ -18,7 +18,6 @@ pub(super) struct SpreadWire<'a> {
     node_taints_policy: Option<Str<'a>>,
 }
 
-/// The constraints, or why one of them is invalid.
 pub(super) fn constraints(
     wires: &NullableList<SpreadWire<'_>>,
 ) -> Result<Box<[TopologySpreadConstraint]>, String> {

@@ -57,9 +57,6 @@ struct ResourcesWire<'a> {
 }
 
 /// Decodes the requests and limits of a pod; `None` for a bound pod that has ended.
-///
-/// # Errors
-/// If the pod is invalid.
 pub fn usage(json: &str) -> Result<Option<PodUsage>, DecodeError> {
     let ObjectWire::<SpecWire<'_>, StatusWire<'_>> { metadata, spec, status } = decode("Pod", json)?;
     if !spec.node_name.is_empty() && matches!(&*status.phase, "Succeeded" | "Failed") {

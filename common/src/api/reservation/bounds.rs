@@ -26,9 +26,6 @@ pub enum LimitError {
 }
 
 /// Checks whether the `new` annotations can be added to these `annotations` of a node. New annotations may replace existing ones.
-///
-/// # Errors
-/// Which limit would be exceeded, and the value that would exceed it.
 pub fn check(annotations: &BTreeMap<String, String>, new: &[(String, String)]) -> Result<(), LimitError> {
     let mut after: BTreeMap<&str, &str> =
         annotations.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The version that we write.
 const VERSION: u64 = 1;
 
 /// The result of [`read()`], without the amounts.
@@ -200,7 +199,6 @@ fn names(wire: &InfoWire) -> impl Iterator<Item = (&'static str, &str)> {
     owner.map(|(field, text)| (field, text.as_str())).into_iter().chain(replaces)
 }
 
-/// Whether `text` can be the name of an API object or of a kind.
 fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
     (1..=253).contains(&text.len()) && text.bytes().all(allowed)

@@ -42,7 +42,6 @@ pub fn patch(
     Value::Array(steps)
 }
 
-/// The JSON pointer of the annotation called `key`.
 pub fn pointer(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"))
 }

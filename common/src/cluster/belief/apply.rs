@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Cluster {
-    /// Applies an event to the belief and returns what changed.
     pub fn apply(&mut self, event: Event) -> Vec<Change> {
         let mut changes = Vec::new();
         self.note_newest(&event);

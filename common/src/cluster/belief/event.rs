@@ -29,9 +29,7 @@ pub enum Event {
 /// One event of the watch of a kind, as in kube-rs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchEvent<T> {
-    /// An object was added or modified.
     Applied(T),
-    /// An object was deleted; this is its last state.
     Deleted(T),
     /// All objects of the kind were listed again. Objects that are not in the list are gone.
     Relisted(Vec<T>),

@@ -26,7 +26,6 @@ pub enum OwnerAnswer {
     Unknown,
 }
 
-/// The state of each foreign owner that was to be read.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct ForeignOwners {
     claims: BTreeMap<ForeignClaim, ForeignOwnerState>,
@@ -37,7 +36,6 @@ pub(in crate::cluster) struct ForeignOwners {
 enum ForeignOwnerState {
     /// The object is being read for the first time.
     BeingRead,
-    /// The object was read, and has the UID of the claim.
     Read,
     Gone,
     /// The object cannot be read, for this reason.
@@ -133,7 +131,6 @@ impl Cluster {
             || self.reservation_index.of(uid).next().is_some()
     }
 
-    /// Forgets an owner that nothing names any more.
     pub fn forget_owner(&mut self, claim: &ForeignClaim) -> Vec<Change> {
         let mut changes = Vec::new();
         self.remove_foreign_owner(claim, &mut changes);
@@ -185,7 +182,6 @@ impl Cluster {
         }
     }
 
-    /// Recomputes the ledgers that depend on an ownership change.
     pub(in crate::cluster) fn ownership_changed(
         &mut self,
         change: OwnershipChange,

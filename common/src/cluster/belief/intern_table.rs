@@ -11,7 +11,6 @@ const LEN_MIN: usize = 1024;
 /// A hasher with the same hashes in every run.
 pub(in crate::cluster) type FixedHasher = foldhash::fast::FixedState;
 
-/// A value that clones share.
 pub(in crate::cluster) trait Handle: Clone + Hash + Eq {
     fn holders(&self) -> usize;
 }

@@ -35,7 +35,6 @@ impl Nominations {
         }
     }
 
-    /// Forgets the nomination of a pod that is gone or whose nomination was seen.
     pub(in crate::cluster) fn forget(&mut self, uid: &Uid) {
         self.by_pod.remove(uid);
     }

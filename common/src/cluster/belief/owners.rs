@@ -142,7 +142,6 @@ impl Owners {
         })
     }
 
-    /// Whether a workload names the one with this UID as its controller.
     pub(in crate::cluster) fn has_children(&self, uid: &Uid) -> bool {
         self.children.contains_key(uid)
     }

@@ -38,7 +38,6 @@ impl<'w> Snapshot<'w> {
         self.cluster.now
     }
 
-    /// The ledgers of all nodes, in node order.
     pub fn nodes(&self) -> impl Iterator<Item = &Ledger> {
         self.cluster.nodes.iter().map(|ledger| self.supposed_or(ledger))
     }

@@ -61,7 +61,6 @@ impl VolumeChoices {
         }
     }
 
-    /// Takes back what was chosen for a pod.
     pub(in crate::cluster) fn forget(&mut self, pod: &Uid) {
         self.volumes.retain(|_, choice| choice.pod != *pod);
         self.claims.retain(|_, choice| choice.pod != *pod);

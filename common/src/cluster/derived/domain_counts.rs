@@ -53,7 +53,6 @@ struct DomainSum {
 }
 
 impl DomainCounts {
-    /// The number of the domain of `node`; `None` if it lacks the label.
     pub fn domain(&self, node: NodeId) -> Option<u32> {
         self.domains.of(node)
     }

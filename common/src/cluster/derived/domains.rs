@@ -73,7 +73,6 @@ impl Domains {
 }
 
 impl Snapshot<'_> {
-    /// The values that nodes have for the label `key`.
     pub fn domains(&self, key: &Text) -> Arc<Domains> {
         self.derive(DomainsKey(key.clone()), |domains: &mut Domains, changed| {
             let mut all = (0..self.id_count()).map(NodeId::new);

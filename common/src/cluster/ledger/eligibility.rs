@@ -89,7 +89,6 @@ impl<'w> PodContext<'w> {
         &self.chain
     }
 
-    /// The topmost owner that was read.
     pub fn top(&self) -> Option<&'w Workload> {
         self.chain.last().copied()
     }

@@ -28,9 +28,7 @@ pub struct Entry {
 pub enum ReservationState {
     /// The replaced pod is still on the node; for the plain form, the owner's pods use all of it.
     Occupied,
-    /// The room is empty and kept.
     Held,
-    /// A pod of the owner has used it.
     Taken,
     /// Held, but the node has less than all its pods and reservations together.
     Short,

@@ -56,13 +56,10 @@ pub struct Ledger {
 #[derive(Debug)]
 pub struct Room<'l> {
     pub allocatable: &'l Resources,
-    /// What the pods on the node request.
     pub used: &'l Resources,
-    /// The sum of what reservations keep from the pod.
     pub reserved: Resources,
     /// The reservations that keep room from the pod, each with its amount.
     pub kept: Vec<(&'l Entry, Cow<'l, Resources>)>,
-    /// The reservation that the pod would take.
     pub own: Option<&'l ReservationId>,
 }
 

@@ -7,7 +7,6 @@ use crate::model::Replica;
 use crate::model::ids::Text;
 use jiff::Timestamp;
 
-/// Which replicas have seen a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acknowledgement {
     /// All live replicas have seen the write.

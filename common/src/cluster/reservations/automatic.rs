@@ -23,7 +23,6 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a pod gets no automatic reservation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotReservedReason {
     /// Neither the pod, nor an owner, nor the namespace has `reserve/keep`; or the pod itself does not have it, and is not being
@@ -38,12 +37,10 @@ pub enum NotReservedReason {
     /// The pod returns to its node by itself, or has to leave it.
     #[error("{0}")]
     Unfit(&'static str),
-    /// The pod has a controller, and that was not read.
     #[error("its owner cannot be read")]
     NoOwner,
     #[error("its owner lacks no pod that no room is reserved for")]
     NoMissingReplica,
-    /// The namespace has the maximum number of automatic reservations, which is this.
     #[error("the namespace has {0} automatic reservations already, which is the limit")]
     TooMany(usize),
     /// The namespace would have more of this resource reserved than its pods requested.
@@ -55,7 +52,6 @@ pub enum NotReservedReason {
     /// The record is too long to be written.
     #[error("the reservation cannot be written: {0}")]
     Unwritable(Text),
-    /// The node has no room for more annotations.
     #[error("the node has too many annotations")]
     NodeFull,
 }
@@ -91,9 +87,6 @@ impl NotReservedReason {
 
 impl Cluster {
     /// The automatic reservation that `pod` should have as of `now`, whether or not it exists already.
-    ///
-    /// # Errors
-    /// Why the pod should have none.
     pub fn automatic_reservation(&self, pod: &Pod, now: Timestamp) -> Result<Reservation, NotReservedReason> {
         let pod_context = PodContext::new(pod, &self.owners);
         let life = self.reservation_life_for(&pod_context).ok_or(NotReservedReason::NotRequested)?;
@@ -265,12 +258,10 @@ impl Ledger {
         self.durable(&reservation.id).is_some_and(|one| **one == *reservation)
     }
 
-    /// Whether the node's annotations have a reservation `id`.
     pub fn is_reserved(&self, id: &ReservationId) -> bool {
         self.durable(id).is_some()
     }
 
-    /// The reservation `id` as it is in the node's annotations.
     pub fn durable(&self, id: &ReservationId) -> Option<&Arc<Reservation>> {
         self.node
             .reservations

@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 impl Cluster {
-    /// The version of the last change of any ledger.
     pub fn version(&self) -> u64 {
         self.nodes.version()
     }
@@ -66,7 +65,6 @@ impl Cluster {
         pods.filter(is_owned).collect()
     }
 
-    /// The pod together with its owners that were read.
     pub fn pod_context<'w>(&'w self, pod: &'w Pod) -> PodContext<'w> {
         PodContext::new(pod, &self.owners)
     }
@@ -80,12 +78,10 @@ impl Cluster {
         &self.owners
     }
 
-    /// The time as of which the ledgers are computed.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Sets how many automatic reservations a namespace can have.
     pub fn set_automatic_max(&mut self, most: usize) {
         self.reservation_index.automatic_max = most;
     }

@@ -48,7 +48,6 @@ impl ReservationIndex {
         (&self.by_owner, &self.automatic) == (&other.by_owner, &other.automatic)
     }
 
-    /// Updates the indexes: the entries of the node `id` were `before` and are now `after`.
     pub(in crate::cluster) fn replace(&mut self, id: NodeId, before: &[Entry], after: &[Entry]) {
         let is_same = before.len() == after.len()
             && before.iter().zip(after).all(|(one, other)| key(one) == key(other));

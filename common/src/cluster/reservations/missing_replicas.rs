@@ -16,7 +16,6 @@ use crate::model::owner::{Owner, OwnerKind, Workload};
 const DEPTH_MAX: usize = 4;
 
 impl Cluster {
-    /// How many pods `owner` misses; `None` if that is unknown.
     pub fn missing_replicas(&self, owner: &Owner) -> Option<u32> {
         if &*owner.kind == "Pod" {
             let key = PodKey { namespace: owner.namespace.clone(), name: owner.name.clone() };
@@ -46,7 +45,6 @@ impl Cluster {
         Some(desired.saturating_sub(self.active_pods_of(workload, 0)))
     }
 
-    /// Whether `owner` is gone or being deleted, or its namespace is.
     pub fn is_owner_gone(&self, owner: &Owner) -> bool {
         matches!(self.workload(owner), Some(None))
             || matches!(self.workload(owner), Some(Some(workload)) if self.is_ending(workload))

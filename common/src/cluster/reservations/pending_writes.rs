@@ -74,7 +74,6 @@ impl Cluster {
         });
     }
 
-    /// The API server has written the reservation `id` into `node`; `version` is the version of the node with it.
     pub fn note_written(&mut self, node: &NodeName, id: &ReservationId, version: u64) {
         if let Some(node_id) = self.nodes.id(node) {
             self.change(node_id, |ledger| {
@@ -149,7 +148,6 @@ impl Ledger {
         self.local_reservations.iter().filter(|local| local.is_to_be_written && !local.is_hidden)
     }
 
-    /// Whether the local reservation `id` is not to be written any more.
     pub fn is_writing_stopped(&self, id: &ReservationId) -> bool {
         self.local_reservations.iter().any(|local| local.target.id == *id && !local.is_to_be_written)
     }

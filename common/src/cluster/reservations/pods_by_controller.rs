@@ -14,7 +14,6 @@ pub(in crate::cluster) struct PodsByController {
 }
 
 impl PodsByController {
-    /// Updates the index for a pod that was `before` and is now `after`.
     pub(in crate::cluster) fn replace(&mut self, before: Option<&Pod>, after: Option<&Pod>) {
         if let Some((uid, key)) = before.and_then(index_entry)
             && let Some(keys) = self.by_uid.get_mut(uid)

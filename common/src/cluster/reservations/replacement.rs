@@ -34,9 +34,7 @@ pub struct ReservationTerms {
     /// The unique id of the request. The resource version of the pod is added to it.
     pub request: Text,
     pub by: Text,
-    /// Why the reservation is made, for people.
     pub reason: Text,
-    /// How strongly the replacement is tied to the node.
     pub placement: Placement,
 }
 

@@ -49,7 +49,7 @@ fn vectors() -> impl Iterator<Item = Value> {
 fn assert_same(name: &str, loaded: &LoadedConfiguration, vector: &Value) {
     let ours = &loaded.configuration;
     let plugins = ours.profiles.iter().map(|profile| {
-        let points = ExtensionPoint::CONFIGURABLE.into_iter().map(|point| {
+        let points = ExtensionPoint::configurable().map(|point| {
             let without_ours = profile.at(point).iter().filter(|enabled| enabled.name != RESERVATION);
             (point.field(), without_ours.map(shown).collect::<Vec<_>>())
         });

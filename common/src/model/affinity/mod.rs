@@ -15,7 +15,6 @@ pub struct Affinity {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeAffinity {
-    /// The nodes that the pod must run on.
     pub required: Option<NodeSelector>,
     pub preferred: Box<[(i32, NodeSelectorTerm)]>,
 }
@@ -35,7 +34,6 @@ pub struct NodeSelectorTerm {
     is_malformed: bool,
 }
 
-/// A requirement of a node selector about one label or field.
 pub type NodeSelectorRequirement = Requirement;
 
 pub type NodeSelectorOperator = Operator;

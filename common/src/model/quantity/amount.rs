@@ -27,12 +27,10 @@ pub enum AmountProblem {
     /// The text is longer than [`AMOUNT_LENGTH_MAX`].
     #[error("it has {0} characters, more than {AMOUNT_LENGTH_MAX}")]
     Length(usize),
-    /// The text is not a quantity of Kubernetes either.
     #[error("{0}")]
     Quantity(QuantityProblem),
     #[error("write it without a sign")]
     Sign,
-    /// The number has an exponent, such as `1e3`.
     #[error("write it without an exponent")]
     Exponent,
     #[error("it must be more than zero")]

@@ -1,5 +1,9 @@
 //! One requirement of a label selector or node selector: whether labels meet it, and Kubernetes' messages about an invalid one.
 
+mod parse;
+
+pub use parse::parse;
+
 use super::ids::Text;
 use super::label_syntax::{key_problem, value_problem};
 use super::labels::Labels;
@@ -30,7 +34,11 @@ pub enum Operator {
 impl Requirement {
     /// Whether `labels` meet the requirement. Meaningful only without [problems](Self::problems): callers check these first.
     pub fn matches(&self, labels: &Labels) -> bool {
-        let found = labels.get(&self.key);
+        self.allows(labels.get(&self.key))
+    }
+
+    /// Whether the label may have this value; `None`: whether it may be missing.
+    pub fn allows(&self, found: Option<&str>) -> bool {
         match self.operator {
             Operator::In => found.is_some_and(|value| self.lists(value)),
             Operator::NotIn => found.is_none_or(|value| !self.lists(value)),

@@ -42,7 +42,6 @@ impl Selector {
         &self.requirements
     }
 
-    /// A selector that matches what both selectors match.
     pub fn and(&self, other: &Selector) -> Selector {
         Self::new(self.requirements.iter().chain(&other.requirements).cloned())
     }

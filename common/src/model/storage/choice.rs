@@ -15,12 +15,8 @@ pub struct VolumeChoice {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenVolume {
-    /// An existing volume. Its `claimRef` must be set to the claim.
-    Existing {
-        name: Text,
-        /// The version of the volume on which the decision is based.
-        version: u64,
-    },
+    /// An existing volume, in the version on which the decision is based. Its `claimRef` must be set to the claim.
+    Existing { name: Text, version: u64 },
     /// A volume that must be provisioned for the pod's node. The claim must be annotated with the node.
     Provisioned,
 }

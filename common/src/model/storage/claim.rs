@@ -14,7 +14,6 @@ pub struct PersistentVolumeClaim {
     /// The storage class. The beta annotation takes precedence over the field, and an empty name is `None`.
     pub class: Option<Text>,
     pub access_modes: AccessModes,
-    /// Filesystem or block device.
     pub volume_mode: VolumeMode,
     /// The requested size; `None` if there is no request.
     pub requested: Option<Quantity>,

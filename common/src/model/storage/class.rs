@@ -15,7 +15,6 @@ pub struct StorageClass {
     pub allowed_topologies: Box<[Box<[TopologyRequirement]>]>,
 }
 
-/// When a claim gets its volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingMode {
     /// Immediately, independently of the pod that will use it.
@@ -40,7 +39,6 @@ impl StorageClass {
         !self.provisioner.is_empty() && *self.provisioner != *NO_PROVISIONER
     }
 
-    /// Whether a volume can be provisioned for a node with these labels.
     pub fn allows(&self, labels: &Labels) -> bool {
         let meets = |one: &TopologyRequirement| {
             labels.get(&one.key).is_some_and(|value| one.values.iter().any(|accepted| **accepted == *value))

@@ -16,7 +16,6 @@ pub struct PersistentVolume {
     /// The size; zero if it is missing.
     pub capacity: Quantity,
     pub access_modes: AccessModes,
-    /// Filesystem or block device.
     pub volume_mode: VolumeMode,
     /// The storage class. The beta annotation takes precedence over the field, and an empty name is `None`.
     pub class: Option<Text>,
@@ -29,7 +28,6 @@ pub struct PersistentVolume {
     pub phase: VolumePhase,
     /// The nodes that can access the volume; `None` for all nodes.
     pub nodes: Option<NodeSelector>,
-    /// The CSI driver or plugin of the volume.
     pub source: PersistentVolumeSource,
 }
 
@@ -54,19 +52,17 @@ pub enum VolumePhase {
     Failed,
 }
 
-/// The CSI driver or plugin of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersistentVolumeSource {
+    /// The handle is the id of the volume for the driver (`volumeHandle`).
     Csi {
         driver: Text,
-        /// The id of the volume for the driver (`volumeHandle`).
         handle: Text,
     },
-    /// A volume of an in-tree plugin that is migrated to a CSI driver.
+    /// A volume of an in-tree plugin that is migrated to a CSI driver. Only an `azureDisk` has a kind.
     InTree {
         plugin: InTreePlugin,
         id: Text,
-        /// `azureDisk.kind`; `None` for other plugins, or if it is missing.
         kind: Option<Text>,
     },
     Other,

@@ -12,13 +12,11 @@ use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, led
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
 
-/// The plugin, with the resources that it considers.
 #[derive(Clone, Debug)]
 pub struct BalancedAllocation {
     weights: Weights,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "NodeResourcesBalancedAllocation",

@@ -41,7 +41,6 @@ pub struct BuildImageLocality {
     env: String,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args("BuildImageLocality", &[ExtensionPoint::Score], |args: BuildImageLocalityArgs| {
         let plugin = Arc::new(BuildImageLocality { env: args.env });

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 pub struct DefaultBinder;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("DefaultBinder", &[ExtensionPoint::Bind], || Implementations {
         bind: Some(Arc::new(DefaultBinder)),

@@ -32,7 +32,6 @@ const NOT_HELPFUL: StaticReason =
     RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec, Cure::Node)
         .with_text("Preemption is not helpful for scheduling");
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         NAME,
@@ -105,7 +104,6 @@ fn result_with(message: &str) -> PostFilterResult {
     PostFilterResult { message: format!("preemption: {message}"), ..PostFilterResult::default() }
 }
 
-/// Why the pod may not preempt others.
 fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
     let pod = attempt.pod_context.pod;
     if !pod.spec.preempts {
@@ -120,7 +118,6 @@ fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
     leaving.then_some("not eligible due to a terminating pod on the nominated node.")
 }
 
-/// The results of the dry runs on all nodes.
 #[derive(Default)]
 struct DryRunResults {
     /// The nodes that would fit the pod without their victims, in node order.

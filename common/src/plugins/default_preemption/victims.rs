@@ -7,7 +7,6 @@ use crate::model::{DisruptionBudget, Pod};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// The result of the dry run on one node.
 pub(super) enum NodeDryRun {
     /// The pod would fit without these victims.
     Candidate(NodeVictims),

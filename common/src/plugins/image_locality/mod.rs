@@ -20,7 +20,6 @@ pub struct ImageLocality;
 /// For up to so many different images, the score of each subset is hashed into the scope: 2^6 subsets are few enough.
 const COMPARED_IMAGES_MAX: usize = 6;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("ImageLocality", &[ExtensionPoint::Score], || Implementations {
         score: Some(Arc::new(ImageLocality)),

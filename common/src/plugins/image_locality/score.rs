@@ -15,7 +15,6 @@ const SIZE_MAX: i64 = 1000 * MIB;
 /// One more than the largest `i64`.
 const I64_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// The images of a pod.
 pub(super) struct PodImages {
     /// The different images, in the pod's order.
     pub(super) names: Box<[Text]>,
@@ -44,12 +43,10 @@ impl PodImages {
         Self { names: names.into(), weights: weights.into(), count: all.len() }
     }
 
-    /// The number of different images.
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// The score of a node that has the images of these indexes.
     pub(super) fn score(&self, present: impl Iterator<Item = usize>) -> i64 {
         let weights = present.filter_map(|image| self.weights.get(image));
         let sum = weights.fold(0_i64, |sum, weight| sum.wrapping_add(*weight));

@@ -14,21 +14,17 @@ use std::sync::Arc;
 /// The size of an image and its number of nodes, as kube-scheduler's `ImageStateSummary`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ImageSummary {
-    /// How many nodes have the image.
     pub(super) nodes: u32,
     /// The size in bytes.
     pub(super) size: i64,
 }
 
-/// The images of all nodes.
 #[derive(Debug, Default)]
 pub(super) struct ImageTable {
     by_name: BTreeMap<Text, ImageState>,
-    /// The images of each node, by node id.
     by_node: Vec<Option<NodeImages>>,
 }
 
-/// The images of one node.
 #[derive(Debug, PartialEq)]
 struct NodeImages {
     order: u64,
@@ -45,7 +41,6 @@ struct ImageState {
     first: Option<(u64, i64)>,
 }
 
-/// The key under which the table is kept.
 #[derive(PartialEq, Eq, Hash)]
 struct ImageTableKey;
 

@@ -62,7 +62,6 @@ fn existing_anti_affinity(pod: &Pod, world: &Snapshot<'_>, labels: &Labels) -> O
     None
 }
 
-/// The nodes in the same domain.
 fn same_domain<'w>(
     world: &'w Snapshot<'_>,
     labels: &'w Labels,

@@ -10,7 +10,6 @@ use crate::model::ids::Text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which terms of existing pods are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TermKind {
     /// Required anti-affinity terms, for the filter.
@@ -22,20 +21,16 @@ pub(super) enum TermKind {
 /// The matching terms in one domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TermSum {
-    /// The number of terms that match the pod.
     pub(super) terms: i64,
-    /// The sum of their weights.
     pub(super) weight: i64,
 }
 
 /// The terms of existing pods that match one pod, for each topology key.
 pub(super) struct ExistingTerms {
     sums: Arc<TermSums>,
-    /// The topology keys with matching terms.
     pub(super) by_key: Vec<TermsByKey>,
 }
 
-/// The matching terms with one topology key.
 pub(super) struct TermsByKey {
     pub(super) key: Text,
     pub(super) domains: Arc<Domains>,
@@ -52,7 +47,6 @@ struct TermQuery {
     attributes: PodAttributes,
 }
 
-/// The kept sums for one query.
 #[derive(Debug, Default)]
 struct TermSums {
     keys: Vec<KeySums>,
@@ -60,7 +54,6 @@ struct TermSums {
     by_node: Vec<Box<[(usize, u32, TermSum)]>>,
 }
 
-/// The sums of one topology key.
 #[derive(Debug)]
 struct KeySums {
     key: Text,
@@ -109,7 +102,6 @@ impl ExistingTerms {
         self.by_key.iter().any(applies)
     }
 
-    /// The matching terms with one topology key in one domain.
     pub(super) fn at(&self, terms: &TermsByKey, domain: u32) -> TermSum {
         let sums = terms.sums(&self.sums);
         let sum = sums.and_then(|sums| sums.by_domain.get(domain as usize)).copied().unwrap_or_default();
@@ -239,7 +231,6 @@ impl TermSums {
         self.keys.len() - 1
     }
 
-    /// Replaces what a node adds.
     fn replace(&mut self, id: NodeId, shares: Box<[(usize, u32, TermSum)]>) {
         let Some(entry) = self.by_node.get_mut(id.index()) else { return };
         let before = std::mem::take(entry);

@@ -21,7 +21,6 @@ struct LabelKeys {
     last: Option<Arc<PodSpec>>,
 }
 
-/// The key under which the label keys are kept.
 #[derive(PartialEq, Eq, Hash)]
 struct LabelKeysKey;
 
@@ -55,7 +54,6 @@ pub(super) fn pod_attributes(pod: &Pod, world: &Snapshot<'_>) -> PodAttributes {
     }
 }
 
-/// The labels that have one of these keys.
 fn labels_with_keys(labels: &Labels, keys: &BTreeSet<Text>) -> Labels {
     Labels::new(labels.iter().filter(|(key, _)| keys.contains(*key)))
 }

@@ -21,7 +21,6 @@ pub struct InterPodAffinity {
     args: InterPodAffinityArgs,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "InterPodAffinity",

@@ -10,7 +10,6 @@ use crate::model::affinity::PodAffinityTerm;
 use crate::model::ids::Text;
 use std::sync::Arc;
 
-/// The score of each domain of one topology key.
 struct DomainScores {
     key: Text,
     domains: Arc<Domains>,

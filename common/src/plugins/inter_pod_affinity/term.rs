@@ -37,7 +37,6 @@ pub(super) struct PodAttributes {
 }
 
 impl TermMatcher {
-    /// The matcher for `term` of `pod`.
     pub(super) fn new(pod: &Pod, term: &PodAffinityTerm, world: &Snapshot<'_>) -> Self {
         let namespaces = match &term.namespace_selector {
             Some(selector) if selector.is_empty() => Namespaces::All,
@@ -53,7 +52,6 @@ impl TermMatcher {
         Self { namespaces, selector: term.selector.clone() }
     }
 
-    /// Whether the term matches this pod.
     pub(super) fn matches(&self, pod: &Pod) -> bool {
         let is_there = match &self.namespaces {
             Namespaces::All => true,
@@ -89,7 +87,6 @@ impl PerDomain for TermPodsPerDomain {
 }
 
 impl PodAttributes {
-    /// Whether `term` of `owner` matches the pod with these attributes.
     pub(super) fn is_matched_by(&self, owner: &Pod, term: &PodAffinityTerm) -> bool {
         let is_own = || term.namespaces.is_empty() && owner.key.namespace == self.namespace;
         let is_there = match &term.namespace_selector {

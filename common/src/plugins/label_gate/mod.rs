@@ -35,7 +35,6 @@ pub struct LabelGate {
     args: LabelGateArgs,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "LabelGate",

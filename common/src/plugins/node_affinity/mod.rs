@@ -41,7 +41,6 @@ const NOT_MATCHED: StaticReason =
     RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec, Cure::Node)
         .with_text("node(s) didn't match Pod's node affinity/selector");
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         NAME,
@@ -142,7 +141,6 @@ impl Score for NodeAffinityPlugin {
     }
 }
 
-/// The required node affinity of the pod.
 fn required(pod: &Pod) -> Option<&NodeSelector> {
     pod.spec.affinity.as_ref()?.node.as_ref()?.required.as_ref()
 }

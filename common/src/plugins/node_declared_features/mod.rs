@@ -18,7 +18,6 @@ const MISSING: StaticReason =
     RefusalKind::unresolvable(RefusalCode::NodeFeatures, BlockerClass::Spec, Cure::Node)
         .with_text("node(s) didn't match Pod's required features");
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodeDeclaredFeatures", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         Implementations { filter: Some(Arc::new(NodeDeclaredFeatures)), ..Implementations::default() }

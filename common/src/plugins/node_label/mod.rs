@@ -34,7 +34,6 @@ pub struct NodeLabel {
     args: NodeLabelArgs,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "NodeLabel",

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 pub struct NodeNamePlugin;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodeName", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(NodeNamePlugin);

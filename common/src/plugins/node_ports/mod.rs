@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 pub struct NodePorts;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodePorts", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         Implementations { filter: Some(Arc::new(NodePorts)), ..Implementations::default() }

@@ -30,7 +30,6 @@ pub struct NodePreference {
     args: NodePreferenceArgs,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args("NodePreference", &[ExtensionPoint::Score], |args: NodePreferenceArgs| {
         let plugin = Arc::new(NodePreference { args });
@@ -62,7 +61,6 @@ impl Score for NodePreference {
     }
 }
 
-/// The score of the node.
 fn score(args: &NodePreferenceArgs, node: &Node) -> i64 {
     let by_label = || {
         let matching = args.labels.iter().filter(|(pattern, _)| pattern.matches(&node.labels));

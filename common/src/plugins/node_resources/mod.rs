@@ -18,7 +18,6 @@ use crate::model::ResourceName;
 use shares::{ScoredResource, Weights};
 use std::sync::Arc;
 
-/// The plugin, with its arguments.
 #[derive(Clone, Debug)]
 pub struct NodeResourcesFit {
     ignored: filter::IgnoredResources,
@@ -28,7 +27,6 @@ pub struct NodeResourcesFit {
 
 const NAME: &str = "NodeResourcesFit";
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         NAME,

@@ -8,7 +8,6 @@ use crate::plugins::broken_linear::broken_linear;
 /// The utilization of a full node, in percent.
 const FULL: i64 = 100;
 
-/// The score of a node with these shares.
 pub(super) fn score(strategy: &ScoringStrategy, shares: impl Iterator<Item = ResourceShare>) -> i64 {
     let score: fn(&ResourceShare) -> i64 = match strategy {
         ScoringStrategy::LeastAllocated => least,

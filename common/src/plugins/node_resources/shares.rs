@@ -4,7 +4,6 @@ use crate::config::ResourceWeight;
 use crate::model::resources::is_scalar_name;
 use crate::model::{ResourceName, Resources};
 
-/// The resources that a score considers, with their weights.
 #[derive(Clone, Debug)]
 pub(in crate::plugins) struct Weights(Vec<(ResourceName, i64)>);
 
@@ -21,7 +20,6 @@ pub(in crate::plugins) struct ScoredResource {
 pub(in crate::plugins) struct ResourceShare {
     pub(in crate::plugins) weight: i64,
     pub(in crate::plugins) allocatable: i64,
-    /// What the pods of the node request of it.
     pub(in crate::plugins) used: i64,
     /// The same with the pod.
     pub(in crate::plugins) requested: i64,
@@ -48,7 +46,6 @@ impl Weights {
 }
 
 impl ScoredResource {
-    /// Whether the pod requests some of it.
     pub(in crate::plugins) fn is_requested(&self) -> bool {
         self.asks != 0
     }

@@ -17,7 +17,6 @@ const CORDON: &str = "node.kubernetes.io/unschedulable";
 
 pub struct NodeUnschedulable;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodeUnschedulable", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(NodeUnschedulable);

@@ -11,12 +11,9 @@ use std::collections::BTreeMap;
 /// Volumes by driver and handle; the value is the driver.
 pub(super) type Volumes = BTreeMap<String, Text>;
 
-/// Why volumes cannot be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CountError {
-    /// A claim of a new pod does not exist.
     ClaimNotFound(String),
-    /// An error that ends the scheduling cycle.
     Failed(String),
 }
 
@@ -61,7 +58,6 @@ pub(super) fn volumes_of(
     Ok(())
 }
 
-/// The volumes that VolumeAttachments attach to the node.
 pub(super) fn attached(catalog: &Catalog, node: &NodeName) -> Volumes {
     let volume = |name: &Text| catalog.volumes.named(name).map(|volume| &volume.source);
     let attachments = catalog.attachments_of(node).filter(|attachment| !attachment.attacher.is_empty());

@@ -30,7 +30,6 @@ const NO_CLAIM: RefusalKind = RefusalKind { is_unresolvable: true, ..NO_DRIVER }
 
 pub struct NodeVolumeLimits;
 
-/// The volumes of the pod, to be checked against nodes.
 struct VolumeCheck<'c> {
     catalog: &'c Catalog,
     /// The volumes on a node without a CSINode, where in-tree volumes are not migrated.
@@ -39,7 +38,6 @@ struct VolumeCheck<'c> {
     with: Result<Volumes, CountError>,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(NodeVolumeLimits);

@@ -5,7 +5,6 @@ use crate::model::ids::Text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The number of pods of each namespace.
 #[derive(Debug, Default)]
 pub(super) struct NamespacePodCounts {
     /// On all nodes together.
@@ -14,7 +13,6 @@ pub(super) struct NamespacePodCounts {
     by_node: Vec<BTreeMap<Text, i64>>,
 }
 
-/// The key under which the counts are kept.
 #[derive(PartialEq, Eq, Hash)]
 struct NamespacePodCountsKey;
 
@@ -27,7 +25,6 @@ pub(super) fn counts(world: &Snapshot<'_>) -> Arc<NamespacePodCounts> {
 }
 
 impl NamespacePodCounts {
-    /// The number of pods of `namespace`.
     pub(super) fn get(&self, namespace: &str) -> i64 {
         self.totals.get(namespace).copied().unwrap_or(0)
     }

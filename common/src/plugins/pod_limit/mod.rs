@@ -36,7 +36,6 @@ pub struct PodLimit {
     args: PodLimitArgs,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args("PodLimit", &[ExtensionPoint::PreFilter], |args: PodLimitArgs| {
         let plugin = Arc::new(PodLimit { args });

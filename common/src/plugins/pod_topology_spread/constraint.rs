@@ -15,16 +15,13 @@ pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The topology key of zones.
 const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// The field `whenUnsatisfiable` of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhenUnsatisfiable {
-    /// The node is rejected.
     DoNotSchedule,
     /// The node gets a low score.
     ScheduleAnyway,
 }
 
-/// A constraint of one pod, with its selector resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Constraint {
     pub(super) max_skew: i32,
@@ -55,7 +52,6 @@ impl DefaultConstraints {
         }
     }
 
-    /// The constraints of the pod with this value of `whenUnsatisfiable`.
     pub(super) fn constraints(
         &self,
         pod_context: &PodContext<'_>,

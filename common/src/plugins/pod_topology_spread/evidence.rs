@@ -7,7 +7,6 @@ use super::matching_pods::SpreadPodsPerDomain;
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::framework::SpreadStatus;
 
-/// The constraints, each with its status on the node at `id`.
 pub(super) fn spread_status(
     constraints: &[Constraint],
     pod_context: &PodContext<'_>,

@@ -9,22 +9,18 @@ use crate::model::{Node, Pod};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The number of matching pods on each node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SpreadPodsPerNode {
     namespace: Text,
-    /// Selects the pods; `None` matches no pod.
     selector: Option<Selector>,
 }
 
-/// The number of matching pods in each domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SpreadPodsPerDomain {
     per_node: SpreadPodsPerNode,
     key: Text,
     /// The topology keys that a node must have to count.
     keys: Box<[Text]>,
-    /// The nodes that count.
     nodes: CountedNodes,
 }
 

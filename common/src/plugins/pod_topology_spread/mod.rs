@@ -22,7 +22,6 @@ pub struct PodTopologySpread {
     defaults: DefaultConstraints,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "PodTopologySpread",

@@ -14,7 +14,6 @@ const INVALID: i64 = -1;
 /// Scores up to this are normalised with a table, once for each score instead of once for each node.
 const TABLE_MAX: i64 = 1023;
 
-/// A constraint with its counts and its weight.
 struct Rule {
     source: CountSource,
     /// `maxSkew - 1`, which is added for nodes that have the topology key.
@@ -23,7 +22,6 @@ struct Rule {
     weight: f64,
 }
 
-/// Where the counts come from.
 enum CountSource {
     /// The matching pods of the node itself, for the topology key hostname.
     Host(Arc<Domains>, Column<u32>),
@@ -31,7 +29,6 @@ enum CountSource {
     Domain(DomainCounts, Vec<f64>),
 }
 
-/// All constraints.
 struct Rules {
     rules: Vec<Rule>,
     /// Whether nodes that lack a topology key are excluded.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 pub struct PrioritySort;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("PrioritySort", &[ExtensionPoint::QueueSort], || Implementations {
         queue_sort: Some(Arc::new(PrioritySort)),

@@ -25,7 +25,6 @@ pub struct RandomScore {
     seed: i64,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args("RandomScore", &[ExtensionPoint::Score], |args: RandomScoreArgs| {
         let plugin = Arc::new(RandomScore { seed: args.seed });

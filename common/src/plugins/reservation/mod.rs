@@ -26,7 +26,6 @@ pub const WEIGHT: i32 = 100;
 
 const NAME: &str = "Reservation";
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(
         NAME,

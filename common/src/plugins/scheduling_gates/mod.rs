@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 pub struct SchedulingGates;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("SchedulingGates", &[ExtensionPoint::PreEnqueue], || Implementations {
         pre_enqueue: Some(Arc::new(SchedulingGates)),

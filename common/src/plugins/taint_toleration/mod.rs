@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 pub struct TaintToleration;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(
         "TaintToleration",

@@ -31,13 +31,11 @@ use crate::framework::{NodeScore, Normalise, Plugin, PluginError, Score, Scorer}
 use crate::model::{ExtensionPoint, NodeName, PodKey};
 use std::sync::Arc;
 
-/// Receives the reports.
 pub trait Sink: Send + Sync {
     /// `pod` passes the extension point `point`, such as `PreFilter`; with a node at extension points that run for each node.
     fn record(&self, point: &'static str, pod: &PodKey, node: Option<&NodeName>);
 }
 
-/// A sink that drops all reports.
 pub(super) struct NoSink;
 
 impl Sink for NoSink {
@@ -48,7 +46,6 @@ pub struct Trace {
     sink: Arc<dyn Sink>,
 }
 
-/// The plugin in the list of all plugins.
 pub fn descriptor(sink: impl Sink + 'static) -> Descriptor {
     let points = [
         ExtensionPoint::PreEnqueue,

@@ -38,7 +38,6 @@ pub(super) struct VolumeFinder<'w> {
 struct DelayedClaim<'w> {
     claim: &'w PersistentVolumeClaim,
     class: &'w StorageClass,
-    /// The node for which its volume is being provisioned.
     node: Option<&'w NodeName>,
     /// Volumes whose claimRef names the claim.
     prebound: Vec<&'w PersistentVolume>,
@@ -80,7 +79,6 @@ impl<'w> VolumeFinder<'w> {
         Self { catalog, bound: bound.collect(), delayed }
     }
 
-    /// The volumes that the pod would get on `node`.
     pub(super) fn find(&self, node: &Node) -> Result<PodVolumes<'w>, String> {
         let mut volumes = PodVolumes::default();
         self.check_bound(node, &mut volumes)?;
@@ -207,7 +205,6 @@ impl PodVolumes<'_> {
         all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason)
     }
 
-    /// The choices for the claims, for the API server.
     pub(super) fn choices(&self) -> Vec<VolumeChoice> {
         let existing = self.existing.iter().map(|(claim, volume)| VolumeChoice::existing(claim, volume));
         let provisioned = self.provisioned.iter().map(|(claim, _)| VolumeChoice::provisioned(claim));

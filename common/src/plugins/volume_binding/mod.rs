@@ -34,11 +34,9 @@ const NO_LONGER_FOUND: RefusalKind =
 
 pub struct VolumeBinding {
     shape: Shape,
-    /// How long binding the volumes of a pod may take.
     timeout: Duration,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         NAME,

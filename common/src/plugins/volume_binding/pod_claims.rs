@@ -6,7 +6,6 @@ use crate::model::storage::{BindingMode, ClaimPhase, PersistentVolumeClaim, Stor
 use crate::model::volume::PodVolume;
 use crate::plugins::claims;
 
-/// The claims of a pod.
 #[derive(Debug, Default)]
 pub(super) struct PodClaims<'w> {
     pub(super) bound: Vec<&'w PersistentVolumeClaim>,
@@ -14,16 +13,13 @@ pub(super) struct PodClaims<'w> {
     pub(super) delayed: Vec<(&'w PersistentVolumeClaim, &'w StorageClass)>,
 }
 
-/// Why the pod fits no node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClaimError {
     /// A claim is missing, lost, being deleted or not bound yet.
     NotReady(String),
-    /// An error that ends the scheduling cycle.
     Failed(String),
 }
 
-/// The claims of `pod`.
 pub(super) fn pod_claims<'w>(pod: &Pod, catalog: &'w Catalog) -> Result<PodClaims<'w>, ClaimError> {
     let mut all = Vec::new();
     for volume in pod.spec.volumes.iter().filter(|volume| claims::is_claim(volume)) {

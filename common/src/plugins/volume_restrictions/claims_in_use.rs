@@ -6,7 +6,6 @@ use crate::model::volume::VolumeSource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The claims that pods on nodes use.
 #[derive(Debug, Default)]
 pub(super) struct ClaimsInUse {
     /// The claims of each node, by namespace and name.
@@ -15,7 +14,6 @@ pub(super) struct ClaimsInUse {
     node_counts: BTreeMap<Text, BTreeMap<Text, usize>>,
 }
 
-/// The key under which the claims are kept.
 #[derive(PartialEq, Eq, Hash)]
 struct ClaimsInUseKey;
 
@@ -30,7 +28,6 @@ pub(super) fn claims_in_use(world: &Snapshot<'_>) -> Arc<ClaimsInUse> {
 }
 
 impl ClaimsInUse {
-    /// Whether any pod on a node uses the claim.
     pub(super) fn contains(&self, namespace: &str, name: &str) -> bool {
         self.node_counts.get(namespace).is_some_and(|names| names.contains_key(name))
     }

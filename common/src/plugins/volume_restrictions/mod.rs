@@ -36,7 +36,6 @@ const CLAIM_IN_USE: StaticReason = RefusalKind::resolvable(
 
 pub struct VolumeRestrictions;
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(VolumeRestrictions);

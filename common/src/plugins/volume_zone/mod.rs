@@ -44,7 +44,6 @@ struct ZoneRequirement<'v> {
     values: Vec<&'v str>,
 }
 
-/// The plugin in the list of all plugins.
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(VolumeZone);

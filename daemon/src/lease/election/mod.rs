@@ -26,9 +26,7 @@ pub struct Record {
     /// How long others wait after the last renewal, in seconds. Anybody may write it, so any value is possible.
     pub seconds: i32,
     pub acquired: Option<Timestamp>,
-    /// When the leader last renewed the Lease.
     pub renewed: Option<Timestamp>,
-    /// How often the leader changed.
     pub transitions: i32,
 }
 

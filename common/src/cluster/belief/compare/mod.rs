@@ -58,7 +58,6 @@ pub struct Difference {
     pub description: String,
 }
 
-/// What was removed from the belief since a comparison began.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct Removals {
     uids: BTreeSet<Uid>,
@@ -95,7 +94,6 @@ impl Cluster {
         }
     }
 
-    /// Notes whether `event` lists all nodes or all pods again.
     pub(in crate::cluster) fn note_listed_again(&mut self, event: &Event) {
         let Some(removals) = &mut self.removals else { return };
         match event {

@@ -21,7 +21,6 @@ pub(super) trait Comparable {
     fn difference(key: &Self::Key, text: &str) -> Difference;
 }
 
-/// The result of comparing one kind.
 pub(super) struct ObjectDifferences<K> {
     /// Certain errors.
     pub(super) differences: Vec<Difference>,
