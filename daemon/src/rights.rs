@@ -7,8 +7,7 @@ mod review;
 
 pub use review::log_missing;
 
-use common::model::CatalogKind;
-use common::model::owner::OwnerKind;
+use common::model::{CatalogKind, OwnerKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Right {

@@ -16,11 +16,10 @@ use crate::lease::replica::LeaseValidity;
 use crate::metrics::Metrics;
 use crate::queue::Backoff;
 use crate::state::{Input, State};
-use crate::watch::{CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, follow, watched_kinds};
+use crate::watch::{WatchedKind, catalog_objects, follow, nodes, pods, replicas, watched_kinds, workloads};
 use admin_server::AdminServer;
 use anyhow::Context as _;
-use common::model::CatalogKind;
-use common::model::owner::OwnerKind;
+use common::model::{CatalogKind, OwnerKind};
 use comparisons::Comparisons;
 use extender_server::ExtenderServer;
 use leases::Leases;
@@ -178,15 +177,15 @@ fn state(config: &Config, metrics: &Metrics, clock: &Clock) -> anyhow::Result<St
 }
 
 fn start_watches(mut spawner: WatchSpawner<'_>, config: &Config) {
-    spawner.follow_when_lease_is_settled(Nodes);
-    spawner.follow_when_lease_is_settled(Pods);
+    spawner.follow_when_lease_is_settled(nodes());
+    spawner.follow_when_lease_is_settled(pods());
     for kind in OwnerKind::ALL {
-        spawner.follow(Workloads(kind));
+        spawner.follow(workloads(kind));
     }
     for kind in watched_kinds(&config.plugins, &config.scheduler.profiles) {
-        spawner.follow(CatalogObjects(kind));
+        spawner.follow(catalog_objects(kind));
     }
-    spawner.follow(Replicas { namespace: config.namespace.clone() });
+    spawner.follow(replicas(&config.namespace));
 }
 
 struct WatchSpawner<'a> {
@@ -198,21 +197,13 @@ struct WatchSpawner<'a> {
 }
 
 impl WatchSpawner<'_> {
-    fn follow<W>(&mut self, kind: W)
-    where
-        W: WatchedKind + Send + Sync + 'static,
-        W::Object: Send,
-    {
+    fn follow<T: Send + 'static>(&mut self, kind: WatchedKind<T>) {
         self.watches.spawn(follow(kind, self.client.clone(), self.clock.clone(), self.inputs.clone()));
     }
 
     /// Follows nodes or pods, but lists them only after the replica's own Lease is settled. Before that, no writer of a
     /// reservation waits for this replica, so an earlier list might lack a reservation that was written meanwhile.
-    fn follow_when_lease_is_settled<W>(&mut self, kind: W)
-    where
-        W: WatchedKind + Send + Sync + 'static,
-        W::Object: Send,
-    {
+    fn follow_when_lease_is_settled<T: Send + 'static>(&mut self, kind: WatchedKind<T>) {
         let validity = self.validity.clone();
         let following = follow(kind, self.client.clone(), self.clock.clone(), self.inputs.clone());
         self.watches.spawn(async move {

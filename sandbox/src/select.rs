@@ -3,8 +3,8 @@
 use crate::refusal::{Answer, Refusal};
 use crate::resources::Resource;
 use crate::value::{list, namespace, text};
-use common::model::ids::Text;
-use common::model::requirement::{self, Operator, Requirement};
+use common::model::requirement;
+use common::model::{Operator, Requirement, Text};
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,7 @@
 use super::DecodeError;
 use super::meta::{ObjectWire, Str, decode};
 use super::selector::{SelectorWire, optional};
-use crate::model::budget::DisruptionBudget;
-use crate::model::ids::Text;
+use crate::model::{DisruptionBudget, Text};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;

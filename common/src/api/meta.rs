@@ -1,11 +1,7 @@
 //! What the decoders of all kinds share: metadata, maps of strings, lists that may be null.
 
 use super::DecodeError;
-use crate::model::ids::{Text, Uid};
-use crate::model::keep::Keep;
-use crate::model::labels::Labels;
-use crate::model::moment::Moment;
-use crate::model::owner::{ControllerRef, ForeignKind, OwnerKind};
+use crate::model::{ControllerRef, ForeignKind, Keep, Labels, Moment, OwnerKind, Text, Uid};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};

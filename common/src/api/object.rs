@@ -2,9 +2,7 @@
 
 use super::DecodeError;
 use super::meta::{Meta, Str};
-use crate::model::ids::{Text, Uid};
-use crate::model::object::ObjectMeta;
-use crate::model::quantity::Quantity;
+use crate::model::{ObjectMeta, Quantity, Text, Uid};
 use serde::de::Error as _;
 use std::fmt;
 

@@ -2,9 +2,8 @@
 
 use super::DecodeError;
 use super::meta::{ObjectWire, Str, decode};
-use crate::model::quantity::Quantity;
-use crate::model::quota::ResourceQuota;
-use crate::model::resources::{ResourceName, Resources, is_scalar_name};
+use crate::model::resources::is_scalar_name;
+use crate::model::{Quantity, ResourceName, ResourceQuota, Resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;

@@ -15,8 +15,7 @@
 use super::meta::{Meta, ObjectWire, Str, decode, time};
 use super::object::malformed;
 use super::{DecodeError, names};
-use crate::model::ids::Text;
-use crate::model::replica::Replica;
+use crate::model::{Replica, Text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

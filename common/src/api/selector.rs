@@ -1,10 +1,8 @@
 //! Decodes label selectors and node selectors.
 
 use super::meta::{NullableList, Pairs, Str, or_empty};
-use crate::model::affinity::{NodeSelector, NodeSelectorTerm};
 use crate::model::excerpt::excerpt;
-use crate::model::requirement::{Operator, Requirement};
-use crate::model::selector::Selector;
+use crate::model::{NodeSelector, NodeSelectorTerm, Operator, Requirement, Selector};
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]

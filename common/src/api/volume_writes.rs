@@ -29,7 +29,7 @@ pub fn volume_for_claim(
         patch["metadata"]["annotations"] = json!({ BOUND_BY_CONTROLLER: "yes" });
     }
     let (kind, name) = (CatalogKind::PersistentVolume, name.into());
-    ObjectWrite { kind, namespace: None, name, patch: patch.to_string() }
+    ObjectWrite { kind, namespace: None, name, is_status: false, patch: patch.to_string() }
 }
 
 /// Sets the annotation `selected-node` of this version of a claim, for its provisioner.
@@ -39,7 +39,7 @@ pub fn node_for_claim(claim: &ClaimRef, version: u64, node: &NodeName) -> Object
     let patch = json!({ "metadata": {
         "uid": uid, "resourceVersion": version.to_string(), "annotations": annotations } });
     let (kind, namespace) = (CatalogKind::PersistentVolumeClaim, Some(claim.namespace.clone()));
-    ObjectWrite { kind, namespace, name: claim.name.clone(), patch: patch.to_string() }
+    ObjectWrite { kind, namespace, name: claim.name.clone(), is_status: false, patch: patch.to_string() }
 }
 
 #[cfg(test)]

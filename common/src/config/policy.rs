@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::duration;
 use super::plugin_catalog::{PluginCatalog, RESERVATION};
-use super::show::{REDACTED, yaml};
+use super::show::{REDACTED, put, with, yaml};
 use super::version::{API_VERSION, KIND};
 use crate::model::ExtensionPoint;
 use crate::model::excerpt::excerpt;
@@ -74,25 +74,17 @@ pub(super) fn replacement(policy: &Value, catalog: PluginCatalog<'_>) -> String 
     if let Some(priorities) = policy.get("priorities").and_then(Value::as_array) {
         strategy = scores(priorities, &mut plugins, &mut unknown, catalog);
     }
-    let mut profile = Map::new();
-    if !plugins.is_empty() {
-        profile.insert("plugins".to_owned(), Value::Object(plugins));
-    }
-    let config = plugin_config(policy, strategy);
-    if !config.is_empty() {
-        profile.insert("pluginConfig".to_owned(), Value::Array(config));
-    }
-    let mut file = Map::new();
-    file.insert("apiVersion".to_owned(), json!(API_VERSION));
-    file.insert("kind".to_owned(), json!(KIND));
-    if !profile.is_empty() {
-        file.insert("profiles".to_owned(), json!([profile]));
-    }
-    if let Some(extenders) = policy.get("extenders").and_then(Value::as_array) {
-        let extenders: Vec<Value> = extenders.iter().take(ITEMS_MAX).map(extender).collect();
-        file.insert("extenders".to_owned(), Value::Array(extenders));
-    }
-    let mut text = format!("The same as {API_VERSION}:\n\n{}", yaml(&Value::Object(file)));
+    let plugins = Some(plugins).filter(|plugins| !plugins.is_empty());
+    let profile = json!({"plugins": plugins, "pluginConfig": plugin_config(policy, strategy)});
+    let profile = Some(with(json!({}), profile)).filter(|profile| *profile != json!({}));
+    let extenders = policy.get("extenders").and_then(Value::as_array);
+    let extenders =
+        extenders.map(|extenders| extenders.iter().take(ITEMS_MAX).map(extender).collect::<Vec<_>>());
+    let mut file =
+        with(json!({"apiVersion": API_VERSION, "kind": KIND}), json!({"profiles": profile.as_slice()}));
+    // An empty list stays one.
+    extenders.into_iter().for_each(|extenders| put(&mut file, "extenders", json!(extenders)));
+    let mut text = format!("The same as {API_VERSION}:\n\n{}", yaml(&file));
     if !unknown.is_empty() {
         text.push_str(&format!("\nWithout a counterpart: {}.\n", unknown.join(", ")));
     }
@@ -154,15 +146,13 @@ fn insert<'a>(
     names: impl Iterator<Item = (&'a str, Option<i64>)>,
     catalog: PluginCatalog<'_>,
 ) {
-    let enabled = names.filter(|(name, _)| catalog.has(name, point)).map(|(name, weight)| match weight {
-        Some(weight) => json!({"name": name, "weight": weight}),
-        None => json!({"name": name}),
-    });
+    let enabled = names.filter(|(name, _)| catalog.has(name, point));
+    let enabled = enabled.map(|(name, weight)| with(json!({"name": name}), json!({"weight": weight})));
     // The policy cannot know our plugin, so it is always added: reservations must be enforced.
     let ours = catalog.find(RESERVATION).filter(|plugin| plugin.points.contains(&point));
-    let ours = ours.map(|plugin| match point {
-        ExtensionPoint::Score => json!({"name": RESERVATION, "weight": plugin.default_weight}),
-        _ => json!({"name": RESERVATION}),
+    let ours = ours.map(|plugin| {
+        let weight = plugin.default_weight.filter(|_| point == ExtensionPoint::Score);
+        with(json!({"name": RESERVATION}), json!({"weight": weight}))
     });
     let enabled: Vec<Value> = enabled.chain(ours).collect();
     plugins.insert(point.field().to_owned(), json!({"disabled": [{"name": "*"}], "enabled": enabled}));

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::findings::{Findings, quoted};
 use super::merge;
-use super::plugin_catalog::{PluginCatalog, PluginDeclaration, RESERVATION};
+use super::plugin_catalog::{PluginCatalog, RESERVATION};
 use super::raw_profile::{ALL, PluginEntry, RawPluginConfig, RawProfile};
 use super::read_args;
 use super::retired_plugins::{self, RetiredPlugin};
 use super::show::put;
-use super::value::{PluginConfig, Profile};
 use super::version::Version;
+use super::{PluginConfig, PluginDeclaration, Profile};
 use crate::model::ExtensionPoint;
 
 pub(super) fn build(

@@ -7,10 +7,8 @@ use super::file_value::FileMap;
 use super::findings::{Findings, quoted};
 use super::nearest::not_one_of;
 use super::show::with;
-use crate::model::affinity::{NodeAffinity, NodeSelector, NodeSelectorTerm};
-use crate::model::ids::Text;
 use crate::model::label_syntax::{is_key, is_value};
-use crate::model::requirement::{Operator, Requirement};
+use crate::model::{NodeAffinity, NodeSelector, NodeSelectorTerm, Operator, Requirement, Text};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

@@ -3,17 +3,18 @@
 
 use serde_json::json;
 
-use super::args::{
-    BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, PluginArgs,
-    RawArgs, VolumeBindingArgs,
-};
+use super::args::PluginArgs;
 use super::duration;
 use super::file_value::{FileMap, FileValue};
 use super::findings::{Findings, quoted};
-use super::plugin_catalog::{ArgsFormat, PluginDeclaration};
+use super::plugin_catalog::ArgsFormat;
 use super::read_resources::{checked_shape, resources, resources_value, shape_value};
 use super::show::put;
 use super::version::{API_VERSION, Version};
+use super::{
+    BalancedAllocationArgs, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
+    PluginDeclaration, RawArgs, VolumeBindingArgs,
+};
 
 /// The arguments of a plugin in a file, after checking them; `None` if they are wrong or the plugin takes none.
 pub(super) fn read(

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::args::{PluginArgs, RawArgs};
+use super::args::PluginArgs;
 use super::file_value::{FileMap, FileValue};
 use super::findings::{Findings, quoted};
-use super::own_args::{
-    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, PodLimitArgs,
-    RandomScoreArgs,
-};
 use super::show::with;
+use super::{
+    BuildImageLocalityArgs, LabelGateArgs, LabelPattern, NodeLabelArgs, NodePreferenceArgs, PodLimitArgs,
+    RandomScoreArgs, RawArgs,
+};
 use crate::model::label_syntax::{is_key, is_value};
 
 /// Of a pod's environment, the decoder keeps only variables with this word in their name, in upper or lower case.

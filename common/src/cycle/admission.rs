@@ -3,8 +3,7 @@
 
 use crate::cluster::{PodContext, Snapshot};
 use crate::framework::{Admission, CycleError, Reason, Registry, Rejection, ReservedNode, Status};
-use crate::model::ExtensionPoint;
-use crate::model::ids::NodeName;
+use crate::model::{ExtensionPoint, NodeName};
 use std::collections::BTreeSet;
 
 pub(super) enum EligibleNodes {

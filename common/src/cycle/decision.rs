@@ -1,9 +1,7 @@
 //! The result of a scheduling cycle.
 
 use crate::framework::{CycleError, Diagnosis, PostFilterResult, Rejection, Rejections};
-use crate::model::Claims;
-use crate::model::ids::NodeName;
-use crate::model::pod::Feature;
+use crate::model::{Claims, Feature, NodeName};
 use jiff::Timestamp;
 
 /// The result of a scheduling cycle for one pod.

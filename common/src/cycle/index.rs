@@ -9,9 +9,8 @@ use super::filter_set::{FilterSet, fits};
 use super::plugins_by_scope::LocalScorers;
 use crate::cluster::{BLOCK, NodeId, Snapshot};
 use crate::framework::{CycleError, Registry, RegistryId, Scope};
-use crate::model::pod::PodSpec;
+use crate::model::{ByAddress, PodSpec};
 use smallvec::{SmallVec, smallvec};
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The score of a node that does not fit; no plugin returns this score.
@@ -20,12 +19,10 @@ const REJECTED: i64 = i64::MIN;
 #[derive(PartialEq, Eq, Hash)]
 struct Class {
     registry: RegistryId,
-    spec: SpecIdentity,
+    /// Pods of one template share one spec.
+    spec: ByAddress<PodSpec>,
     salts: Vec<u64>,
 }
-
-/// A pod spec, compared by its address: pods of one template share one spec.
-struct SpecIdentity(Arc<PodSpec>);
 
 /// A node with its score. The higher score is better; of equal scores the first in node order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +65,7 @@ pub(super) fn class_ranking(
         .iter()
         .filter(|filter| matches!(filter.plugin.scope(pod_context, world), Scope::Node(_)))
         .collect();
-    let class =
-        Class { registry: registry.id(), spec: SpecIdentity(Arc::clone(&pod_context.pod.spec)), salts };
+    let class = Class { registry: registry.id(), spec: ByAddress(Arc::clone(&pod_context.pod.spec)), salts };
     world.derive(class, |ranking: &mut ClassRanking, changed| {
         let scores = |id: NodeId| {
             for filter in &filters {
@@ -255,19 +251,5 @@ pub(super) fn better(best: Option<ScoredNode>, choice: ScoredNode) -> Option<Sco
     match best {
         Some(best) if !choice.beats(&best) => Some(best),
         _ => Some(choice),
-    }
-}
-
-impl PartialEq for SpecIdentity {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for SpecIdentity {}
-
-impl Hash for SpecIdentity {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
     }
 }

@@ -37,8 +37,7 @@ use crate::cluster::{Ledger, NodeId, Snapshot};
 use crate::framework::{
     Attempt, CycleError, Diagnosis, PostFilterResult, Registry, Rejection, ReservedNode, Status,
 };
-use crate::model::pod::Feature;
-use crate::model::{Claims, ExtensionPoint, Pod};
+use crate::model::{Claims, ExtensionPoint, Feature, Pod};
 use admission::{EligibleNodes, merged_status, run_pre_filters};
 use diagnose::{diagnose_nodes, diagnose_nominated_node};
 use filter_set::FilterSet;

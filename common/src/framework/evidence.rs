@@ -2,11 +2,7 @@
 //! pods, so no decision does; `explain` asks a filter for them with [`Filter::evidence`](super::Filter::evidence), for the few nodes
 //! that it shows.
 
-use crate::model::HostPort;
-use crate::model::ids::{NodeName, PodKey, Text};
-use crate::model::requirement::Requirement;
-use crate::model::selector::Selector;
-use crate::model::taint::Taint;
+use crate::model::{HostPort, NodeName, PodKey, Requirement, Selector, Taint, Text};
 
 /// The particulars behind the verdict of a filter about one node.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::{
     Bind, Filter, Meter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
     Reserve, Score,
 };
-use std::hash::{Hash, Hasher};
+use crate::model::ByAddress;
 use std::sync::Arc;
 
 /// The plugins of one profile. Each list is in the order in which the plugins run.
@@ -28,8 +28,7 @@ pub struct Registry {
 }
 
 /// The identity of a registry: answers that were kept for one registry must not be used for another.
-#[derive(Clone, Debug, Default)]
-pub struct RegistryId(Arc<u8>);
+pub type RegistryId = ByAddress<u8>;
 
 pub struct WeightedScore {
     pub plugin: Arc<dyn Score>,
@@ -81,19 +80,5 @@ impl Registry {
 
     pub fn id(&self) -> RegistryId {
         self.id.clone()
-    }
-}
-
-impl PartialEq for RegistryId {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for RegistryId {}
-
-impl Hash for RegistryId {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
     }
 }

@@ -1,9 +1,6 @@
 //! A PodDisruptionBudget: how many of the pods that it selects may be evicted.
 
-use super::ids::Text;
-use super::object::ObjectMeta;
-use super::pod::Pod;
-use super::selector::Selector;
+use super::{ObjectMeta, Pod, Selector, Text};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DisruptionBudget {

@@ -1,7 +1,6 @@
 //! What a pod takes on its node besides room. Reserve plugins choose it, and the belief keeps it for the pod from then on.
 
-use super::ReservationId;
-use super::storage::VolumeChoice;
+use super::{ReservationId, VolumeChoice};
 
 /// One thing that a pod takes on its node besides room.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! A Namespace: its labels, by which affinity terms select, and its `reserve/keep` annotation.
 
-use super::keep::Keep;
-use super::labels::Labels;
-use super::object::ObjectMeta;
+use super::{Keep, Labels, ObjectMeta};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {

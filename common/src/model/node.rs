@@ -1,10 +1,6 @@
 //! A Node, reduced to the fields that scheduling reads.
 
-use super::ids::{NodeName, Text, Uid};
-use super::labels::Labels;
-use super::reservation::ParsedReservation;
-use super::resources::Resources;
-use super::taint::Taint;
+use super::{Labels, NodeName, ParsedReservation, Resources, Taint, Text, Uid};
 use std::sync::Arc;
 
 /// A node, reduced to what decisions read. Of its annotations only the reservations and the total size are kept.

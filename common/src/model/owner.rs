@@ -4,11 +4,8 @@
 //! counts only if the object of that kind and name in the pod's own namespace was read and has that UID (`cluster::owners` checks
 //! this).
 
-use super::daemon_set::DaemonTemplate;
-use super::ids::{Text, Uid};
-use super::keep::Keep;
 use super::object::list_path;
-use super::selector::Selector;
+use super::{DaemonTemplate, Keep, Selector, Text, Uid};
 use std::fmt;
 use std::sync::Arc;
 

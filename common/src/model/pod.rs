@@ -2,17 +2,10 @@
 
 pub use super::feature::{Feature, Features};
 
-use super::affinity::Affinity;
-use super::ids::{NodeName, PodKey, Text, Uid};
-use super::keep::Keep;
-use super::labels::Labels;
-use super::moment::Moment;
-use super::owner::ControllerRef;
-use super::port::HostPort;
-use super::requests::PodRequests;
-use super::spread::TopologySpreadConstraint;
-use super::taint::Toleration;
-use super::volume::PodVolume;
+use super::{
+    Affinity, ControllerRef, HostPort, Keep, Labels, Moment, NodeName, PodKey, PodRequests, PodVolume, Text,
+    Toleration, TopologySpreadConstraint, Uid,
+};
 use jiff::Timestamp;
 use std::sync::Arc;
 

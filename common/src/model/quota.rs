@@ -1,7 +1,6 @@
 //! A ResourceQuota: the most that the pods of a namespace may request together.
 
-use super::object::ObjectMeta;
-use super::resources::ResourceName;
+use super::{ObjectMeta, ResourceName};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceQuota {

@@ -1,8 +1,7 @@
 //! A replica of the daemon, as its Lease describes it: which versions of objects it has seen, and which schedulers' pods it
 //! handles.
 
-use super::ids::Text;
-use super::object::{Object, ObjectMeta};
+use super::{Object, ObjectMeta, Text};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 

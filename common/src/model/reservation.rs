@@ -3,10 +3,8 @@
 //! The state of a reservation is not stored anywhere: it follows from the node, the pods counted there and the time
 //! (`cluster::ledger`). The annotation format is in `api::reservation`.
 
-use super::ids::{Text, Uid};
-use super::owner::Owner;
 pub use super::port::HostPort;
-use super::resources::Resources;
+use super::{Owner, Resources, Text, Uid};
 use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! A Service: which pods it selects. kube-scheduler spreads pods of one Service by default.
 
-use super::labels::Labels;
-use super::object::ObjectMeta;
+use super::{Labels, ObjectMeta};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {

@@ -1,7 +1,6 @@
 //! `spec.topologySpreadConstraints` of a pod.
 
-use super::ids::Text;
-use super::selector::Selector;
+use super::{Selector, Text};
 
 /// A `TopologySpreadConstraint`: how evenly pods are spread over the domains of a topology.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,9 +2,7 @@
 
 use crate::cluster::ledger::Entry;
 use crate::cluster::{Cluster, Event, Snapshot, WatchEvent};
-use crate::model::catalog_object::{CatalogKind, CatalogObject};
-use crate::model::owner::{OwnerKind, Workload};
-use crate::model::{Node, Pod};
+use crate::model::{CatalogKind, CatalogObject, Node, OwnerKind, Pod, Workload};
 
 /// The objects that a cluster will list.
 #[derive(Clone, Debug, Default)]

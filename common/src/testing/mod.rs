@@ -25,9 +25,7 @@ pub(crate) use reservation::{ReservationBuilder, bare_reservation, plain, reserv
 pub(crate) use test_cluster::{RandomChoices, TestCluster, maybe, some_pod, verdicts};
 
 use crate::api;
-use crate::model::Pod;
-use crate::model::ids::Uid;
-use crate::model::owner::{ControllerRef, OwnerKind, Workload};
+use crate::model::{ControllerRef, OwnerKind, Pod, Uid, Workload};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

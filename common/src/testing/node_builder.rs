@@ -2,8 +2,7 @@
 
 use super::{push, set, uid};
 use crate::api;
-use crate::model::Node;
-use crate::model::reservation::Reservation;
+use crate::model::{Node, Reservation};
 use serde_json::{Value, json};
 
 /// Builds a node from API JSON.

@@ -1,11 +1,12 @@
 //! A builder of reservations.
 
 use super::{at, uid};
-use crate::model::ids::Uid;
-use crate::model::owner::{Owner, Workload};
 use crate::model::quantity::parse_amount;
-use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, Seat};
-use crate::model::{Pod, Reservation, ReservationId, ResourceName, Resources};
+use crate::model::reservation::HostPort;
+use crate::model::{
+    Origin, Owner, Placement, Pod, Record, ReplacedPod, Reservation, ReservationId, ResourceName, Resources,
+    Seat, Uid, Workload,
+};
 use jiff::Timestamp;
 
 #[derive(Clone)]

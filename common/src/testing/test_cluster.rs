@@ -5,9 +5,7 @@ use super::{
 };
 use crate::cluster::{Cluster, Event, Ledger, PodContext, Snapshot, WatchEvent};
 use crate::framework::{Filter, Verdict};
-use crate::model::catalog_object::CatalogKind;
-use crate::model::owner::{OwnerKind, Workload};
-use crate::model::selector::Selector;
+use crate::model::{CatalogKind, OwnerKind, Selector, Workload};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -7,8 +7,7 @@
 use super::{Controller, WorkItems, events};
 use crate::state::{Effect, Note, Step};
 use common::cluster::{Acknowledgement, Cluster, Ledger, acknowledgement};
-use common::model::keep::Keep;
-use common::model::{Pod, PodKey, Uid};
+use common::model::{Keep, Pod, PodKey, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

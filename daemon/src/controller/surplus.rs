@@ -1,8 +1,7 @@
 //! Which held reservations nobody needs: an owner that lacks two pods needs two. Entry point: [`unneeded`].
 
 use common::cluster::{Cluster, Ledger, NodeId, ReservationState};
-use common::model::reservation::{Record, ReservationId};
-use common::model::{NodeName, PodKey, Reservation};
+use common::model::{NodeName, PodKey, Record, Reservation, ReservationId};
 use std::cmp::Reverse;
 
 /// Whether the release of a reservation was sent and is not seen yet.

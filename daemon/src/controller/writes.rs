@@ -3,8 +3,7 @@
 
 use crate::state::{AnnotationOutcome, AnnotationWrite, ReservationChange, WriteRefusal};
 use common::cluster::Ledger;
-use common::model::ids::Uid;
-use common::model::{NodeName, ReservationId};
+use common::model::{NodeName, ReservationId, Uid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::{Effects, call};
 use common::model::{CatalogKind, ObjectWrite};
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::Value;
 
@@ -23,22 +23,17 @@ async fn write_one(effects: &Effects, write: &ObjectWrite) -> Result<u64, String
         None => Api::all_with(client, &resource),
     };
     let patch: Value = serde_json::from_str(&write.patch).map_err(|error| error.to_string())?;
-    let written =
-        call(objects.patch(&write.name, &PatchParams::default(), &Patch::Merge(patch))).await.result()?;
+    let (patch, params) = (Patch::Merge(patch), PatchParams::default());
+    let written = match write.is_status {
+        true => call(objects.patch_status(&write.name, &params, &patch)).await,
+        false => call(objects.patch(&write.name, &params, &patch)).await,
+    };
+    let written = written.result()?;
     let version = written.resource_version().and_then(|version| version.parse().ok());
     version.ok_or_else(|| "the answer has no version".to_owned())
 }
 
 fn resource(kind: CatalogKind) -> ApiResource {
-    let api_version = match kind.group() {
-        "" => "v1".to_owned(),
-        group => format!("{group}/v1"),
-    };
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: "v1".to_owned(),
-        api_version,
-        kind: kind.as_str().to_owned(),
-        plural: kind.plural().to_owned(),
-    }
+    let gvk = GroupVersionKind::gvk(kind.group(), "v1", kind.as_str());
+    ApiResource::from_gvk_with_plural(&gvk, kind.plural())
 }

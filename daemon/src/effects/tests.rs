@@ -4,8 +4,8 @@ use super::Effects;
 use crate::state::{BindingOutcome, Effect, Eviction, EvictionOutcome, Input};
 use crate::testing::{ScriptedAnswer, scripted_client};
 use common::api::volume_writes::{node_for_claim, volume_for_claim};
-use common::model::PodKey;
 use common::model::storage::ClaimRef;
+use common::model::{ObjectWrite, PodKey};
 use serde_json::json;
 
 const EPOCH: jiff::Timestamp = jiff::Timestamp::UNIX_EPOCH;
@@ -174,6 +174,17 @@ async fn volumes_are_written_one_after_the_other() {
     assert_eq!(bound_volumes([status(409)]).await, Err("because".into()), "another version is there by now");
     assert_eq!(bound_volumes([versioned("5"), status(404)]).await, Err("because".into()));
     assert!(bound_volumes([]).await.is_err(), "no answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_is_written_by_its_subresource() {
+    let claim = ClaimRef { namespace: "default".into(), name: "c".into(), uid: Some(OTHER.into()) };
+    let write = ObjectWrite { is_status: true, ..node_for_claim(&claim, 4, &"n1".into()) };
+    let (client, asked) = scripted_client([versioned("5")]);
+    let (pod, uid, writes) = (PodKey::new("default", "web-1"), UID.into(), vec![write]);
+    Effects::new(client, "test".into()).run(Effect::WriteObjects { pod, uid, id: 7, writes }, EPOCH).await;
+    let path = "/api/v1/namespaces/default/persistentvolumeclaims/c/status";
+    assert_eq!(asked.lock().unwrap()[0].path(), path);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,8 @@
 //! Whether a pod of kube-scheduler fits a node beside the reservations there.
 
 use common::api::extender::PRIORITY_MAX;
-use common::cluster::ledger::{Entry, ReservationState};
-use common::cluster::{Ledger, NodeId, PodContext, Snapshot};
+use common::cluster::ledger::Entry;
+use common::cluster::{Ledger, NodeId, PodContext, ReservationState, Snapshot};
 use common::cycle;
 use common::framework::{Admission, Registry, Verdict};
 use common::model::{NodeName, Pod, ResourceName};

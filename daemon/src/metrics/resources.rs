@@ -2,8 +2,7 @@
 //! resource of each pod, so they are not part of `/metrics`.
 
 use common::api::pod::PodUsage;
-use common::model::ResourceName;
-use common::model::resources::Resources;
+use common::model::{ResourceName, Resources};
 use std::fmt::Write as _;
 
 /// Builds the text of both metric families, pod by pod.

@@ -1,7 +1,6 @@
 //! Which plugins rejected which pods at their last attempt, for the metric `scheduler_unschedulable_pods`.
 
-use common::model::ids::Text;
-use common::model::{Pod, PodKey};
+use common::model::{Pod, PodKey, Text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The pods whose last attempt found no node, each with its scheduler and the plugins that rejected it.

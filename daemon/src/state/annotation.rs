@@ -1,9 +1,9 @@
 //! The effects of the controller: writes of reservations into annotations of nodes, and events about any object.
 
 use common::api::names;
-use common::model::ids::Text;
-use common::model::owner::{ForeignKind, Owner, OwnerKind};
-use common::model::{Namespace, NodeName, Pod, PodKey, Reservation, ReservationId, Uid};
+use common::model::{
+    ForeignKind, Namespace, NodeName, Owner, OwnerKind, Pod, PodKey, Reservation, ReservationId, Text, Uid,
+};
 use jiff::Timestamp;
 use std::sync::Arc;
 

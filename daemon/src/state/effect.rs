@@ -3,9 +3,7 @@
 use super::annotation::{AnnotationWrite, ObjectEvent};
 use crate::extender_logic::Reply;
 use crate::scheduler::PreemptionCandidate;
-use common::model::ids::Text;
-use common::model::owner::ForeignClaim;
-use common::model::{NodeName, ObjectWrite, PodKey, ReservationId, Uid};
+use common::model::{ForeignClaim, NodeName, ObjectWrite, PodKey, ReservationId, Text, Uid};
 use jiff::Timestamp;
 
 /// A pod has its UID beside its name, because another pod may have the name by now; each write of a pod has the UID as a

@@ -3,9 +3,7 @@
 use super::{Now, State};
 use crate::queue::PendingPods;
 use common::cluster::{Ledger, ReservationState};
-use common::model::ResourceName;
-use common::model::ids::Text;
-use common::model::reservation::{Origin, ParsedReservation};
+use common::model::{Origin, ParsedReservation, ResourceName, Text};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -31,14 +31,14 @@ pub(super) enum CallError {
 }
 
 /// Reads one whole answer.
-pub(super) async fn get<W: WatchedKind>(
+pub(super) async fn get<T>(
     client: &kube::Client,
     clock: &Clock,
-    kind: &W,
+    kind: &WatchedKind<T>,
     query: &str,
 ) -> Result<String, CallError> {
     let answer = async {
-        let response = send(client, clock, kind.accept_list(), &address(kind, query)).await?;
+        let response = send(client, clock, kind.accept.0, &address(kind, query)).await?;
         let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         String::from_utf8(body.into()).map_err(broken)
     };
@@ -54,19 +54,17 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Starts a call. Reading fails when nothing arrives for as long as `idle`.
-    pub(super) async fn open<W: WatchedKind>(
+    pub(super) async fn open<T>(
         client: &kube::Client,
         clock: &Clock,
-        kind: &W,
+        kind: &WatchedKind<T>,
         query: &str,
         idle: Duration,
     ) -> Result<Self, CallError> {
-        let response = tokio::time::timeout(
-            LIST_DEADLINE,
-            send(client, clock, kind.accept_watch(), &address(kind, query)),
-        )
-        .await
-        .map_err(broken)??;
+        let response =
+            tokio::time::timeout(LIST_DEADLINE, send(client, clock, kind.accept.1, &address(kind, query)))
+                .await
+                .map_err(broken)??;
         let chunks = response.into_body().into_data_stream().boxed();
         Ok(Self { chunks, buffer: BytesMut::new(), idle })
     }
@@ -91,8 +89,8 @@ impl Lines {
     }
 }
 
-fn address<W: WatchedKind>(kind: &W, query: &str) -> String {
-    format!("{}?{query}", kind.path())
+fn address<T>(kind: &WatchedKind<T>, query: &str) -> String {
+    format!("{}?{query}", kind.path)
 }
 
 async fn send(

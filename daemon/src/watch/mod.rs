@@ -11,7 +11,7 @@ mod kinds;
 #[cfg(test)]
 mod tests;
 
-pub use kinds::{CatalogObjects, Nodes, Pods, Replicas, WatchedKind, Workloads, watched_kinds};
+pub use kinds::{WatchedKind, catalog_objects, nodes, pods, replicas, watched_kinds, workloads};
 
 use crate::clock::Clock;
 use crate::state::Input;
@@ -45,8 +45,8 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(800), Duration::from
 const FAILURES_MAX: u32 = 3;
 
 /// Sends all objects of one kind and all their changes. Returns when the receiver is gone.
-pub async fn follow<W: WatchedKind>(
-    kind: W,
+pub async fn follow<T>(
+    kind: WatchedKind<T>,
     client: kube::Client,
     clock: Clock,
     inputs: mpsc::Sender<Input>,
@@ -62,36 +62,36 @@ pub async fn follow<W: WatchedKind>(
 
 /// All nodes, and all pods that have not ended. The lists are not urgent, so there is a pause after each page.
 pub async fn list_nodes_and_pods(client: &kube::Client, clock: &Clock) -> Result<Listing, String> {
-    async fn all<W: WatchedKind>(
-        kind: W,
+    async fn all<T>(
+        kind: WatchedKind<T>,
         client: &kube::Client,
         clock: &Clock,
-    ) -> Result<ListedObjects<W::Object>, String> {
+    ) -> Result<ListedObjects<T>, String> {
         let listed = list(&kind, client, clock, PAGE_PAUSE).await;
-        let (objects, version) = listed.map_err(|error| format!("list {}: {error}", kind.name()))?;
-        let version = version.parse().map_err(|_| format!("the list of {} has no version", kind.name()))?;
+        let (objects, version) = listed.map_err(|error| format!("list {}: {error}", kind.name))?;
+        let version = version.parse().map_err(|_| format!("the list of {} has no version", kind.name))?;
         Ok(ListedObjects { objects, version })
     }
-    Ok(Listing { nodes: all(Nodes, client, clock).await?, pods: all(Pods, client, clock).await? })
+    Ok(Listing { nodes: all(nodes(), client, clock).await?, pods: all(pods(), client, clock).await? })
 }
 
 /// All objects of a kind, page by page, and the version of the list.
-async fn list<W: WatchedKind>(
-    kind: &W,
+async fn list<T>(
+    kind: &WatchedKind<T>,
     client: &kube::Client,
     clock: &Clock,
     pause: Duration,
-) -> Result<(Vec<W::Object>, String), CallError> {
+) -> Result<(Vec<T>, String), CallError> {
     let mut live = Vec::new();
     // The belief interns objects too, but gets the list only when all of it is in memory.
     let mut interner = ObjectInterner::default();
     let mut next = String::new();
     loop {
-        let query = format!("limit={PAGE_LEN}&continue={next}&{}", kind.selector());
+        let query = format!("limit={PAGE_LEN}&continue={next}&{}", kind.selector);
         let body = http::get(client, clock, kind, &query).await?;
         let page = page(&body)?;
         for mut object in page.items.iter().filter_map(|json| decode(kind, json)) {
-            kind.intern(&mut interner, &mut object);
+            (kind.intern)(&mut interner, &mut object);
             live.push(object);
         }
         match page.next {
@@ -104,19 +104,19 @@ async fn list<W: WatchedKind>(
     }
 }
 
-fn decode<W: WatchedKind>(kind: &W, json: &str) -> Option<W::Object> {
-    match kind.decode(json) {
+fn decode<T>(kind: &WatchedKind<T>, json: &str) -> Option<T> {
+    match (kind.decode)(json) {
         Ok(object) => Some(object),
         Err(error) => {
-            tracing::error!(what = kind.name(), "{error}: {}", error.source);
+            tracing::error!(what = kind.name, "{error}: {}", error.source);
             None
         }
     }
 }
 
 /// Lists and watches one kind.
-struct Reflector<W> {
-    kind: W,
+struct Reflector<T> {
+    kind: WatchedKind<T>,
     client: kube::Client,
     clock: Clock,
     inputs: mpsc::Sender<Input>,
@@ -130,11 +130,11 @@ enum WatchEnd {
     TooOld,
 }
 
-impl<W: WatchedKind> Reflector<W> {
+impl<T> Reflector<T> {
     /// Lists everything, and returns the version from which to watch.
     async fn list(&self) -> Result<String, CallError> {
         let (live, version) = list(&self.kind, &self.client, &self.clock, Duration::ZERO).await?;
-        tracing::debug!(what = self.kind.name(), count = live.len(), "listed");
+        tracing::debug!(what = self.kind.name, count = live.len(), "listed");
         self.send(WatchEvent::Relisted(live)).await;
         self.reached(&version).await;
         Ok(version)
@@ -142,9 +142,9 @@ impl<W: WatchedKind> Reflector<W> {
 
     /// Handles a failed list. A kind that the daemon may not read, or that the server does not have, must not block the rest.
     async fn list_failed(&mut self, error: &CallError) {
-        tracing::warn!(what = self.kind.name(), "list: {error}");
+        tracing::warn!(what = self.kind.name, "list: {error}");
         if matches!(error, CallError::Refused { code: 403 | 404, .. })
-            && let Some(event) = self.kind.unreadable()
+            && let Some(event) = self.kind.unreadable.clone()
         {
             self.send_event(event).await;
         }
@@ -167,7 +167,7 @@ impl<W: WatchedKind> Reflector<W> {
                 Ok(WatchEnd::TooOld) if is_well => return,
                 Ok(WatchEnd::TooOld) => return self.pause().await,
                 Err(error) => {
-                    tracing::warn!(what = self.kind.name(), "watch: {error}");
+                    tracing::warn!(what = self.kind.name, "watch: {error}");
                     self.pause().await;
                     if self.failures >= FAILURES_MAX {
                         return;
@@ -181,7 +181,7 @@ impl<W: WatchedKind> Reflector<W> {
     async fn watch(&self, at: &mut String) -> Result<WatchEnd, CallError> {
         let query = format!(
             "watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={at}&{}",
-            self.kind.selector()
+            self.kind.selector
         );
         let mut lines = match Lines::open(&self.client, &self.clock, &self.kind, &query, SILENCE_MAX).await {
             Err(CallError::Refused { code: 410, .. }) => return Ok(WatchEnd::TooOld),
@@ -210,13 +210,13 @@ impl<W: WatchedKind> Reflector<W> {
         Ok(WatchEnd::Closed)
     }
 
-    async fn send(&self, event: WatchEvent<W::Object>) {
-        self.send_event(self.kind.event(event)).await;
+    async fn send(&self, event: WatchEvent<T>) {
+        self.send_event((self.kind.event)(event)).await;
     }
 
     /// Says that every change up to `version` was sent, including deletions, which no remaining object shows.
     async fn reached(&self, version: &str) {
-        if let Some(event) = version.parse().ok().and_then(|version| self.kind.up_to(version)) {
+        if let Some(event) = version.parse().ok().and_then(|version| Some(self.kind.up_to?(version))) {
             self.send_event(event).await;
         }
     }

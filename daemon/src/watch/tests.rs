@@ -1,6 +1,6 @@
 //! What the watch does with answers that no healthy API server gives: prepared answers in, events and requests out.
 
-use super::{CatalogObjects, Pods, Replicas, WatchedKind as _, Workloads, follow};
+use super::{catalog_objects, follow, pods, replicas, workloads};
 use crate::clock::Clock;
 use crate::state::Input;
 use crate::testing::{ScriptedAnswer, scripted_client};
@@ -31,7 +31,7 @@ fn gone() -> Value {
 async fn followed(answers: impl IntoIterator<Item = ScriptedAnswer>) -> (Vec<String>, Vec<String>) {
     let (client, asked) = scripted_client(answers);
     let (sender, mut inputs) = mpsc::channel(100);
-    let watch = follow(Pods, client, Clock::start(), sender);
+    let watch = follow(pods(), client, Clock::start(), sender);
     // After the last answer the server is silent; with the paused clock that takes no time.
     let _ = tokio::time::timeout(Duration::from_secs(50), watch).await;
     let mut learnt = Vec::new();
@@ -154,7 +154,7 @@ async fn workloads_that_we_may_not_read_do_not_stop_everything_else() {
     let forbidden = json!({ "kind": "Status", "code": 403, "message": "no" });
     let (client, _) = scripted_client([(403, forbidden.to_string())]);
     let (sender, mut inputs) = mpsc::channel(100);
-    let watch = follow(Workloads(OwnerKind::Job), client, Clock::start(), sender);
+    let watch = follow(workloads(OwnerKind::Job), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let Ok(Input::Cluster(event)) = inputs.try_recv() else { panic!("nothing was learnt") };
     assert_eq!(*event, Event::WorkloadsUnreadable(OwnerKind::Job));
@@ -167,7 +167,7 @@ async fn what_is_not_served_does_not_stop_everything_else() {
     let (client, asked) = scripted_client([missing(), page(7, "", &[budget])]);
     let (sender, mut inputs) = mpsc::channel(100);
     let kind = CatalogKind::PodDisruptionBudget;
-    let watch = follow(CatalogObjects(kind), client, Clock::start(), sender);
+    let watch = follow(catalog_objects(kind), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let mut learnt = || match inputs.try_recv() {
         Ok(Input::Cluster(event)) => *event,
@@ -198,7 +198,7 @@ async fn a_lease_of_another_namespace_is_ignored_even_if_the_watch_delivers_it()
         (200, line("DELETED", &lease("a", "shop", 10))),
     ]);
     let (sender, mut inputs) = mpsc::channel(100);
-    let watch = follow(Replicas { namespace: "kube-reserve".into() }, client, Clock::start(), sender);
+    let watch = follow(replicas("kube-reserve"), client, Clock::start(), sender);
     let _ = tokio::time::timeout(Duration::from_secs(10), watch).await;
     let mut cluster = common::cluster::Cluster::default();
     while let Ok(Input::Cluster(event)) = inputs.try_recv() {
@@ -213,22 +213,18 @@ async fn a_lease_of_another_namespace_is_ignored_even_if_the_watch_delivers_it()
 #[test]
 fn only_workloads_of_which_nothing_more_is_needed_are_read_by_their_metadata() {
     for kind in OwnerKind::ALL {
-        let watched = Workloads(kind);
+        let watched = workloads(kind);
         assert_eq!(
-            watched.accept_list().contains("PartialObjectMetadataList"),
+            watched.accept.0.contains("PartialObjectMetadataList"),
             !kind.needs_full_object(),
             "{kind}"
         );
-        assert_eq!(
-            watched.accept_watch().contains("PartialObjectMetadata;"),
-            !kind.needs_full_object(),
-            "{kind}"
-        );
+        assert_eq!(watched.accept.1.contains("PartialObjectMetadata;"), !kind.needs_full_object(), "{kind}");
     }
     for kind in CatalogKind::ALL {
-        let watched = CatalogObjects(kind);
-        assert_eq!((watched.accept_list(), watched.accept_watch()), ("application/json", "application/json"));
-        assert!(watched.path().ends_with(watched.name()), "{kind}");
+        let watched = catalog_objects(kind);
+        assert_eq!(watched.accept, ("application/json", "application/json"));
+        assert!(watched.path.ends_with(watched.name), "{kind}");
     }
 }
 

@@ -4,9 +4,8 @@ use super::SpecWire;
 use super::features::NonEmpty;
 use super::requests::ContainerWire;
 use crate::api::meta::{Str, or_empty};
-use crate::model::ids::Text;
 use crate::model::image::normalized_image_name;
-use crate::model::port::HostPort;
+use crate::model::{HostPort, Text};
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]

@@ -16,12 +16,11 @@ use super::meta::{Meta, NullableList, ObjectWire, Pairs, Str, decode, moment, or
 use super::names;
 use super::object::name;
 use crate::model::chain::chain;
-use crate::model::ids::{NodeName, PodKey, Text, Uid};
-use crate::model::pod::{
-    Features, Phase, Pod, PodSpec, RareFields, ScheduledCondition, UnscheduledCondition,
+use crate::model::pod::{RareFields, ScheduledCondition, UnscheduledCondition};
+use crate::model::taint::TolerationOperator;
+use crate::model::{
+    Features, NodeName, Phase, Pod, PodKey, PodRequests, PodSpec, TaintEffect, Text, Toleration, Uid,
 };
-use crate::model::requests::PodRequests;
-use crate::model::taint::{TaintEffect, Toleration, TolerationOperator};
 use affinity::AffinityWire;
 use features::NonEmpty;
 use requests::{ContainerStatusWire, ContainerWire, ResourcesWire};

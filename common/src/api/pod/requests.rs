@@ -4,10 +4,9 @@ use super::containers::{EnvWire, MountWire, PortWire, RuleWire};
 use super::{SpecWire, StatusWire, condition};
 use crate::api::meta::{NullableList, Pairs, Str};
 use crate::model::requests::{
-    Container, ContainerStatus, NonZeroRequests, PodActual, PodRequests, RequestError, ResourceList, Sources,
-    pod_requests,
+    Container, ContainerStatus, PodActual, RequestError, ResourceList, Sources, pod_requests,
 };
-use crate::model::resources::Resources;
+use crate::model::{NonZeroRequests, PodRequests, Resources};
 use serde::Deserialize;
 
 #[derive(Deserialize, Default)]

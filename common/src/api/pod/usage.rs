@@ -4,9 +4,8 @@ use super::super::DecodeError;
 use super::super::meta::{ObjectWire, Pairs, Str, decode};
 use super::super::object::malformed;
 use crate::model::chain::chain;
-use crate::model::quantity::Quantity;
 use crate::model::requests::{Container, RequestError, ResourceList, Sources, pod_requests};
-use crate::model::resources::Resources;
+use crate::model::{Quantity, Resources};
 use serde::Deserialize;
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Decodes `spec.volumes`: the sources that plugins read, and whether there are other sources that not every node can mount.
 
 use crate::api::meta::{NullableList, Str, or_empty};
-use crate::model::ids::Text;
-use crate::model::volume::{PodVolume, Rbd, VolumeSource};
+use crate::model::volume::Rbd;
+use crate::model::{PodVolume, Text, VolumeSource};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;

@@ -3,11 +3,12 @@
 use super::unknown::{merge, unknown};
 use super::{EncodeError, INFO_LEN_MAX, KEY_SHOWN_MAX};
 use crate::model::excerpt::excerpt;
-use crate::model::ids::{Text, Uid};
-use crate::model::owner::Owner;
 use crate::model::quantity::parse_amount;
-use crate::model::reservation::{HostPort, Origin, Placement, Record, ReplacedPod, ReservationId, Seat};
-use crate::model::resources::{ResourceName, Resources, is_scalar_name};
+use crate::model::reservation::HostPort;
+use crate::model::resources::is_scalar_name;
+use crate::model::{
+    Origin, Owner, Placement, Record, ReplacedPod, ReservationId, ResourceName, Resources, Seat, Text, Uid,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

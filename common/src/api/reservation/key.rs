@@ -1,9 +1,7 @@
 //! Decodes annotation keys: which of them are ours, and of which reservation they are. Entry point: [`parse`].
 
 use super::names;
-use crate::model::ids::Uid;
-use crate::model::reservation::{ReservationId, Seat};
-use crate::model::resources::ResourceName;
+use crate::model::{ReservationId, ResourceName, Seat, Uid};
 
 pub(super) struct Key {
     pub(super) field: Field,

@@ -3,8 +3,7 @@
 use crate::api::DecodeError;
 use crate::api::meta::{ObjectWire, Str, decode, or_empty};
 use crate::api::object::name;
-use crate::model::ids::NodeName;
-use crate::model::storage::VolumeAttachment;
+use crate::model::{NodeName, VolumeAttachment};
 use serde::Deserialize;
 
 const KIND: &str = "VolumeAttachment";

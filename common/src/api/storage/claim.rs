@@ -6,9 +6,8 @@ use crate::api::meta::{NullableList, ObjectWire, Str, decode};
 use crate::api::names::{BIND_COMPLETED, SELECTED_NODE};
 use crate::api::object::{malformed, name, quantity};
 use crate::api::selector::{SelectorWire, optional};
-use crate::model::ids::NodeName;
-use crate::model::selector::Selector;
-use crate::model::storage::{ClaimPhase, PersistentVolumeClaim, VolumeMode};
+use crate::model::storage::{ClaimPhase, VolumeMode};
+use crate::model::{NodeName, PersistentVolumeClaim, Selector};
 use serde::Deserialize;
 
 const KIND: &str = "PersistentVolumeClaim";

@@ -6,10 +6,8 @@ use crate::api::meta::{NullableList, ObjectWire, Str, decode, or_empty};
 use crate::api::names::BOUND_BY_CONTROLLER;
 use crate::api::object::{name, quantity};
 use crate::api::selector::NodeSelectorWire;
-use crate::model::ids::{Text, Uid};
-use crate::model::storage::{
-    ClaimRef, InTreePlugin, PersistentVolume, PersistentVolumeSource, VolumeMode, VolumePhase,
-};
+use crate::model::storage::{ClaimRef, InTreePlugin, PersistentVolumeSource, VolumeMode, VolumePhase};
+use crate::model::{PersistentVolume, Text, Uid};
 use serde::Deserialize;
 
 const KIND: &str = "PersistentVolume";

@@ -4,12 +4,10 @@
 //! begun, and [`crate::cluster::Event::OwnerRead`] brings the result. Such an owner counts as the owner of a pod only when it was read and
 //! has the UID that the pod names.
 
-use crate::cluster::belief::event::{Change, WatchEvent};
+use crate::cluster::Cluster;
 use crate::cluster::belief::owners::OwnershipChange;
-use crate::cluster::{Cluster, Owners};
-use crate::model::Pod;
-use crate::model::ids::{Text, Uid};
-use crate::model::owner::{ForeignClaim, ForeignKind, Owner, OwnerKind, Workload};
+use crate::cluster::{Change, Owners, WatchEvent};
+use crate::model::{ForeignClaim, ForeignKind, Owner, OwnerKind, Pod, Text, Uid, Workload};
 use std::collections::BTreeMap;
 
 /// How many owners of foreign kinds are remembered for a namespace. Anybody who may create pods can name any owner.

@@ -5,8 +5,7 @@
 
 use crate::cluster::belief::intern_table::FixedHasher;
 use crate::cluster::ledger::Ledger;
-use crate::model::Node;
-use crate::model::ids::NodeName;
+use crate::model::{Node, NodeName};
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;

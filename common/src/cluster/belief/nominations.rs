@@ -6,8 +6,7 @@
 
 use crate::cluster::belief::apply::nominated_room_freed;
 use crate::cluster::{Change, Cluster};
-use crate::model::Pod;
-use crate::model::ids::{NodeName, PodKey, Uid};
+use crate::model::{NodeName, Pod, PodKey, Uid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,12 +1,7 @@
 //! Keeps one copy of the parts that many pods or nodes have in common, to save memory.
 
 use crate::cluster::belief::intern_table::InternTable;
-use crate::model::ids::Text;
-use crate::model::labels::{Label, Labels};
-use crate::model::node::Image;
-use crate::model::owner::ControllerRef;
-use crate::model::pod::PodSpec;
-use crate::model::{Node, Pod};
+use crate::model::{ControllerRef, Image, Label, Labels, Node, Pod, PodSpec, Text};
 use std::sync::Arc;
 
 /// One table for each part that is shared.

@@ -2,9 +2,7 @@
 
 use crate::cluster::belief::event::{Change, WatchEvent};
 use crate::cluster::belief::foreign_owners::ForeignOwners;
-use crate::model::ids::{Text, Uid};
-use crate::model::owner::{ControllerRef, ForeignClaim, ForeignKind, OwnerKind, Workload};
-use crate::model::{Keep, Pod};
+use crate::model::{ControllerRef, ForeignClaim, ForeignKind, Keep, OwnerKind, Pod, Text, Uid, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A chain is not followed further than this: real ones are shorter, and references can form a circle.

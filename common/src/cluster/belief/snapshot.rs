@@ -3,14 +3,9 @@
 //! [`Snapshot::derive`] is the entry point for everything that is computed from ledgers and cached; [`Snapshot::suppose`] gives a
 //! snapshot in which one node has another ledger.
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::derived::pod_affinity_counts::PodAffinityCounts;
-use crate::cluster::ledger::Ledger;
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::{Catalog, Cluster, Owners, VolumeChoices};
-use crate::model::ids::NodeName;
-use crate::model::owner::Owner;
-use crate::model::{Pod, PodKey, Uid};
+use crate::cluster::Cluster;
+use crate::cluster::{Catalog, Ledger, NodeId, Owners, PodAffinityCounts, PodContext, VolumeChoices};
+use crate::model::{NodeName, Owner, Pod, PodKey, Uid};
 use jiff::Timestamp;
 use std::hash::Hash;
 use std::sync::Arc;

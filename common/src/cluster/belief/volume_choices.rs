@@ -3,8 +3,8 @@
 //! A choice is about one version of a volume or a claim. A newer version from the API server replaces it.
 
 use crate::cluster::belief::catalog::Catalog;
-use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::storage::{ChosenVolume, ClaimRef, PersistentVolume, PersistentVolumeClaim, VolumeChoice};
+use crate::model::storage::{ChosenVolume, ClaimRef};
+use crate::model::{NodeName, PersistentVolume, PersistentVolumeClaim, Text, Uid, VolumeChoice};
 use std::collections::BTreeMap;
 
 /// The volumes and claims that were chosen for pods and not written yet.

@@ -1,9 +1,7 @@
 //! A value for each node that follows from that node's ledger alone. It is computed once, and again for ledgers that change. Entry
 //! point: [`Snapshot::column`].
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::belief::snapshot::Snapshot;
-use crate::cluster::ledger::Ledger;
+use crate::cluster::{Ledger, NodeId, Snapshot};
 use std::hash::Hash;
 use std::sync::Arc;
 

@@ -1,10 +1,7 @@
 //! Counts by topology domain: the sum over all nodes with the same value of a label. The sums are computed once, and corrected for
 //! nodes that change. Entry point: [`Snapshot::counts`].
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::belief::snapshot::Snapshot;
-use crate::cluster::derived::domains::{DomainNumbering, Domains};
-use crate::cluster::ledger::Ledger;
+use crate::cluster::{DomainNumbering, Domains, Ledger, NodeId, Snapshot};
 use crate::model::ids::Text;
 use std::collections::BTreeMap;
 use std::hash::Hash;

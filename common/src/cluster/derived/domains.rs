@@ -1,11 +1,9 @@
 //! The values that nodes have for a label, which are the domains of a topology, as small numbers. Entry point:
 //! [`Snapshot::domains`].
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::belief::snapshot::Snapshot;
-use crate::model::ids::Text;
+use crate::cluster::{NodeId, Snapshot};
+use crate::model::{ByAddress, Text};
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Values that no node has any more are dropped when there are more numbers than twice the ids plus this.
@@ -24,8 +22,7 @@ pub struct Domains {
 }
 
 /// The identity of a numbering: numbers of different numberings must not be compared.
-#[derive(Clone, Debug, Default)]
-pub struct DomainNumbering(Arc<u8>);
+pub type DomainNumbering = ByAddress<u8>;
 
 impl Domains {
     /// The number of the value that `node` has for the label; `None` if it lacks the label.
@@ -91,17 +88,3 @@ impl Snapshot<'_> {
 
 #[derive(PartialEq, Eq, Hash)]
 struct DomainsKey(Text);
-
-impl PartialEq for DomainNumbering {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for DomainNumbering {}
-
-impl Hash for DomainNumbering {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
-    }
-}

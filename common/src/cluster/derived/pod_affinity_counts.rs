@@ -1,7 +1,6 @@
 //! How many pods have affinity terms about other pods. Where there are none, InterPodAffinity need not look.
 
-use crate::model::Pod;
-use crate::model::pod::Feature;
+use crate::model::{Feature, Pod};
 
 /// How many pods have affinity terms about other pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@
 use crate::cluster::PodContext;
 use crate::cluster::ledger::plain_form::{beyond_held_seats, unused_by_pods};
 use crate::cluster::ledger::seat_assignment::assign_seats;
-use crate::model::reservation::Reservation;
-use crate::model::{Pod, ResourceName, Resources};
+use crate::model::{Pod, Reservation, ResourceName, Resources};
 use std::sync::Arc;
 
 /// A reservation and what follows from the pods of its node.

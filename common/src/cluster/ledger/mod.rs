@@ -13,16 +13,11 @@ pub(in crate::cluster) mod seat_assignment;
 
 pub use entries::{Entry, ReservationState, is_heir};
 
-use crate::cluster::Owners;
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::derived::pod_affinity_counts::PodAffinityCounts;
-use crate::cluster::ledger::eligibility::PodContext;
 use crate::cluster::ledger::plain_form::held_from;
 use crate::cluster::ledger::seat_assignment::age;
 use crate::cluster::reservations::pending_writes::{LocalExtension, LocalReservation};
-use crate::model::requests::NonZeroRequests;
-use crate::model::reservation::{Reservation, ReservationId};
-use crate::model::{Node, Pod, ResourceName, Resources, Uid};
+use crate::cluster::{NodeId, Owners, PodAffinityCounts, PodContext};
+use crate::model::{Node, NonZeroRequests, Pod, Reservation, ReservationId, ResourceName, Resources, Uid};
 use entries::{entries, mark_short};
 use jiff::Timestamp;
 use std::borrow::Cow;

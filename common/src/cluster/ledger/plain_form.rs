@@ -4,8 +4,8 @@
 //! pod leaves and a seat keeps its room, the plain form must not hold that room a second time. A seat yields to a pod of higher
 //! priority. The plain form has no priority and does not yield to it, so from such a pod it also keeps what the seat holds.
 
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::ledger::{Entry, Ledger};
+use crate::cluster::ledger::Entry;
+use crate::cluster::{Ledger, PodContext};
 use crate::model::{Pod, Reservation, Resources};
 use std::borrow::Cow;
 

@@ -8,8 +8,7 @@
 //! written late. A pod that has the stamp of the first and was scheduled after the second was created has taken both.
 
 use crate::cluster::ledger::eligibility::PodContext;
-use crate::model::reservation::{Reservation, ReservationId};
-use crate::model::{Pod, Uid};
+use crate::model::{Pod, Reservation, ReservationId, Uid};
 use jiff::{SignedDuration, Timestamp};
 
 /// For each reservation the index of the pod that took it. A pod takes one that is marked in `take_last` only if it finds no other.

@@ -3,8 +3,7 @@
 //!
 //! A replica whose Lease has expired is not waited for: it answers no scheduler, and lists everything again before it decides.
 
-use crate::model::Replica;
-use crate::model::ids::Text;
+use crate::model::{Replica, Text};
 use jiff::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

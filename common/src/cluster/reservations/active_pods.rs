@@ -3,9 +3,7 @@
 //! Pods are counted by the whole reference to their controller: namespace, kind, name and UID. A reference that is wrong in one of
 //! them counts for no workload.
 
-use crate::model::Pod;
-use crate::model::ids::{Text, Uid};
-use crate::model::owner::{ControllerRef, Workload};
+use crate::model::{ControllerRef, Pod, Text, Uid, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

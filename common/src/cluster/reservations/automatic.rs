@@ -8,17 +8,14 @@
 
 use crate::api::reservation::encode;
 use crate::cluster::Cluster;
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::ledger::{Ledger, ReservationState};
-use crate::cluster::reservations::replacement::{
-    ReservationTerms, expiry_for, later, replacement_reservation, reservation_owner,
+use crate::cluster::reservations::replacement::{later, reservation_owner};
+use crate::cluster::{
+    Ledger, PodContext, ReservationState, ReservationTerms, expiry_for, replacement_reservation,
 };
-use crate::model::ids::Text;
-use crate::model::owner::Owner;
-use crate::model::reservation::{
-    ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, PER_NODE_MAX, ParsedReservation, Placement, ReplacedPod,
+use crate::model::reservation::{ANNOTATIONS_MAX, AUTOMATIC, BYTES_MAX, KEYS_MAX, PER_NODE_MAX};
+use crate::model::{
+    Keep, Owner, ParsedReservation, Placement, Pod, ReplacedPod, Reservation, ReservationId, Text,
 };
-use crate::model::{Keep, Pod, Reservation, ReservationId};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,12 +1,9 @@
 //! What the controller reads to make, extend and release reservations: ledgers, what changed since it last looked, and which pods
 //! may get automatic reservations. Decisions read a [`crate::cluster::Snapshot`] instead.
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::ledger::Ledger;
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::{Cluster, Owners};
-use crate::model::Pod;
-use crate::model::ids::{NodeName, PodKey, Uid};
+use crate::cluster::Cluster;
+use crate::cluster::{Ledger, NodeId, Owners, PodContext};
+use crate::model::{NodeName, Pod, PodKey, Uid};
 use jiff::Timestamp;
 use std::sync::Arc;
 

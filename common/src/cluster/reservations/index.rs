@@ -1,11 +1,10 @@
 //! Indexes over the reservations of all ledgers: the nodes with reservations of an owner, and the automatic reservations of a
 //! namespace.
 
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::ledger::{Entry, ReservationState};
+use crate::cluster::ledger::Entry;
 use crate::cluster::reservations::namespace_requests::bounded;
-use crate::model::ids::{Text, Uid};
-use crate::model::{Reservation, ReservationId, Resources};
+use crate::cluster::{NodeId, ReservationState};
+use crate::model::{Reservation, ReservationId, Resources, Text, Uid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many automatic reservations a namespace can have by default.

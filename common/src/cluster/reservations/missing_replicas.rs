@@ -9,8 +9,7 @@
 
 use crate::cluster::Cluster;
 use crate::cluster::reservations::active_pods::is_active;
-use crate::model::ids::PodKey;
-use crate::model::owner::{Owner, OwnerKind, Workload};
+use crate::model::{Owner, OwnerKind, PodKey, Workload};
 
 /// How deep owners are followed. Real ones are not deeper, and references can form a circle.
 const DEPTH_MAX: usize = 4;

@@ -4,12 +4,10 @@
 //! ResourceQuota while its reservation remains, so a tenant could otherwise reserve many times what it may request.
 
 use crate::cluster::Cluster;
-use crate::cluster::ledger::ReservationState;
-use crate::cluster::reservations::automatic::NotReservedReason;
 use crate::cluster::reservations::index::automatic_of;
 use crate::cluster::reservations::replacement::later;
-use crate::model::ids::Text;
-use crate::model::{Pod, Reservation, Resources};
+use crate::cluster::{NotReservedReason, ReservationState};
+use crate::model::{Pod, Reservation, Resources, Text};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

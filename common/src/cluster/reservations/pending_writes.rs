@@ -6,12 +6,10 @@
 //! wanted and may have succeeded. What is never seen on the node is forgotten after [`LOCAL_LIFE`].
 
 use crate::cluster::Cluster;
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::ledger::{Ledger, is_heir};
+use crate::cluster::ledger::is_heir;
 use crate::cluster::reservations::replacement::later;
-use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::reservation::{Origin, ParsedReservation};
-use crate::model::{Reservation, ReservationId};
+use crate::cluster::{Ledger, NodeId};
+use crate::model::{NodeName, Origin, ParsedReservation, Reservation, ReservationId, Text, Uid};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;

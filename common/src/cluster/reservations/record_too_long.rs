@@ -3,9 +3,9 @@
 
 use crate::api::reservation::{INFO_LEN_MAX, encode};
 use crate::cluster::Cluster;
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::reservations::automatic::{NotReservedReason, reservation};
+use crate::cluster::reservations::automatic::reservation;
 use crate::cluster::reservations::replacement::reservation_owner;
+use crate::cluster::{NotReservedReason, PodContext};
 use crate::model::{Moment, Pod};
 
 /// How much longer the record can become until the pod is deleted: versions grow, and times have fractions of seconds.

@@ -1,13 +1,13 @@
 //! The reservation for the replacement of a pod, and when it expires. Entry point: [`replacement_reservation`]. The daemon and the
 //! command use the same function, so both write the same keys and amounts.
 
-use crate::cluster::ledger::eligibility::PodContext;
-use crate::cluster::{Cluster, NotReservedReason, Owners};
-use crate::model::ids::{PodKey, Text};
+use crate::cluster::Cluster;
+use crate::cluster::{NotReservedReason, Owners, PodContext};
 use crate::model::keep::{LIFE_DEFAULT, LIFE_MAX};
-use crate::model::owner::Owner;
-use crate::model::reservation::{Origin, Placement, Record, ReplacedPod, Seat};
-use crate::model::{Moment, Pod, Reservation, ReservationId, Uid};
+use crate::model::{
+    Moment, Origin, Owner, Placement, Pod, PodKey, Record, ReplacedPod, Reservation, ReservationId, Seat,
+    Text, Uid,
+};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 

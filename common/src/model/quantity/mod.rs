@@ -24,11 +24,7 @@ mod parse;
 mod print;
 
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod vectors;
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};

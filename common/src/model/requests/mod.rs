@@ -20,8 +20,6 @@ mod sum;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod vectors;
 
 use std::borrow::Cow;
 

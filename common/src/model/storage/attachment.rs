@@ -1,7 +1,6 @@
 //! A VolumeAttachment: a volume that is attached to a node, or is about to be.
 
-use crate::model::ids::{NodeName, Text};
-use crate::model::object::ObjectMeta;
+use crate::model::{NodeName, ObjectMeta, Text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeAttachment {

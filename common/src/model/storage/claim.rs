@@ -1,10 +1,7 @@
 //! A PersistentVolumeClaim: the volume that a pod asks for, and whether it is bound.
 
 use super::mode::{AccessModes, VolumeMode};
-use crate::model::ids::{NodeName, Text, Uid};
-use crate::model::object::ObjectMeta;
-use crate::model::quantity::Quantity;
-use crate::model::selector::Selector;
+use crate::model::{NodeName, ObjectMeta, Quantity, Selector, Text, Uid};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolumeClaim {

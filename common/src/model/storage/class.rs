@@ -1,8 +1,6 @@
 //! A StorageClass: which provisioner makes its volumes, when, and for which nodes.
 
-use crate::model::ids::Text;
-use crate::model::labels::Labels;
-use crate::model::object::ObjectMeta;
+use crate::model::{Labels, ObjectMeta, Text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageClass {

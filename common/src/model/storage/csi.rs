@@ -1,9 +1,6 @@
 //! CSI drivers: which nodes have them, how many volumes they can attach there, and how much storage is left.
 
-use crate::model::ids::Text;
-use crate::model::object::ObjectMeta;
-use crate::model::quantity::Quantity;
-use crate::model::selector::Selector;
+use crate::model::{ObjectMeta, Quantity, Selector, Text};
 
 /// A CSINode: the CSI drivers of the node of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]

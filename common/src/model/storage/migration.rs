@@ -3,11 +3,7 @@
 //! Entry points: `plugin`, `handle` and `migrated_nodes` of [`PersistentVolume`] and [`VolumeSource`].
 
 use super::volume::{InTreePlugin, PersistentVolume, PersistentVolumeSource};
-use crate::model::affinity::{NodeSelector, NodeSelectorTerm};
-use crate::model::ids::Text;
-use crate::model::labels::Labels;
-use crate::model::requirement::{Operator, Requirement};
-use crate::model::volume::VolumeSource;
+use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Operator, Requirement, Text, VolumeSource};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

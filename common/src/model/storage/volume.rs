@@ -2,11 +2,7 @@
 
 use super::claim::PersistentVolumeClaim;
 use super::mode::{AccessModes, VolumeMode};
-use crate::model::affinity::NodeSelector;
-use crate::model::ids::{Text, Uid};
-use crate::model::labels::Labels;
-use crate::model::object::ObjectMeta;
-use crate::model::quantity::Quantity;
+use crate::model::{Labels, NodeSelector, ObjectMeta, Quantity, Text, Uid};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersistentVolume {

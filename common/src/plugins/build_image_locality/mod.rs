@@ -29,10 +29,8 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::BuildImageLocalityArgs;
 use crate::framework::{Normalise, Plugin, PluginError, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
-use crate::model::ExtensionPoint;
-use crate::model::ids::Text;
 use crate::model::image::normalized_image_name;
-use crate::model::{Node, Pod};
+use crate::model::{ExtensionPoint, Node, Pod, Text};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 

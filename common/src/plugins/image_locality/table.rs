@@ -6,8 +6,7 @@
 //! when the node that was read first was removed or has reported another size since.
 
 use crate::cluster::{NodeId, Snapshot};
-use crate::model::ids::Text;
-use crate::model::node::Image;
+use crate::model::{Image, Text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -4,8 +4,7 @@ use super::label_keys::pod_attributes;
 use super::term::TermMatcher;
 use crate::cluster::{Ledger, Snapshot};
 use crate::framework::UnmetPodAffinity;
-use crate::model::ids::{NodeName, PodKey};
-use crate::model::{Labels, Pod};
+use crate::model::{Labels, NodeName, Pod, PodKey};
 
 /// The required terms that a node with these labels does not meet, each with the first pod that violates it. It reads all pods.
 pub(super) fn unmet_pod_affinity(pod: &Pod, world: &Snapshot<'_>, labels: &Labels) -> Vec<UnmetPodAffinity> {

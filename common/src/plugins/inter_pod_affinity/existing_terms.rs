@@ -4,9 +4,7 @@
 use super::label_keys::pod_attributes;
 use super::term::PodAttributes;
 use crate::cluster::{DomainNumbering, Domains, Ledger, NodeId, Snapshot};
-use crate::model::Pod;
-use crate::model::affinity::PodAffinityTerm;
-use crate::model::ids::Text;
+use crate::model::{Pod, PodAffinityTerm, Text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -3,12 +3,7 @@
 
 use super::term::PodAttributes;
 use crate::cluster::Snapshot;
-use crate::model::Pod;
-use crate::model::affinity::{Affinity, PodAffinityTerm};
-use crate::model::ids::Text;
-use crate::model::labels::Labels;
-use crate::model::pod::PodSpec;
-use crate::model::selector::Selector;
+use crate::model::{Affinity, Labels, Pod, PodAffinityTerm, PodSpec, Selector, Text};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -5,9 +5,7 @@ use super::term::{TermMatcher, TermPodsPerDomain};
 use crate::cluster::{Domains, NodeId, Snapshot};
 use crate::config::InterPodAffinityArgs;
 use crate::framework::{NodeScore, Normalise, Scorer};
-use crate::model::Pod;
-use crate::model::affinity::PodAffinityTerm;
-use crate::model::ids::Text;
+use crate::model::{Pod, PodAffinityTerm, Text};
 use std::sync::Arc;
 
 struct DomainScores {

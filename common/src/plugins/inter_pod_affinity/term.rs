@@ -1,11 +1,7 @@
 //! Which pods an affinity term matches.
 
 use crate::cluster::{Ledger, PerDomain, Snapshot};
-use crate::model::Pod;
-use crate::model::affinity::PodAffinityTerm;
-use crate::model::ids::Text;
-use crate::model::labels::Labels;
-use crate::model::selector::{Selector, selects};
+use crate::model::{Labels, Pod, PodAffinityTerm, Selector, Text, selects};
 
 /// A term of the pod to be placed, with its namespace selector resolved to names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

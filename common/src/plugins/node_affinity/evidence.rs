@@ -1,10 +1,7 @@
 //! Which of the pod's requirements a node does not meet. Entry point: [`unmet_requirements`].
 
 use crate::framework::UnmetRequirement;
-use crate::model::affinity::NodeSelectorTerm;
-use crate::model::ids::Text;
-use crate::model::requirement::{Operator, Requirement};
-use crate::model::{Labels, Node, Pod};
+use crate::model::{Labels, Node, NodeSelectorTerm, Operator, Pod, Requirement, Text};
 
 /// The requirements that the node does not meet: of the pod's nodeSelector, and of that term of its node affinity of which the
 /// fewest are not met.

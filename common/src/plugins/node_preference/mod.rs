@@ -22,8 +22,7 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::NodePreferenceArgs;
 use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
-use crate::model::ExtensionPoint;
-use crate::model::Node;
+use crate::model::{ExtensionPoint, Node};
 use std::sync::Arc;
 
 pub struct NodePreference {

@@ -1,10 +1,8 @@
 //! Which volumes CSI drivers have to attach for a pod, and which are attached to a node already.
 
 use crate::cluster::Catalog;
-use crate::model::Pod;
-use crate::model::ids::{NodeName, Text};
-use crate::model::storage::{InTreePlugin, PersistentVolumeClaim, PersistentVolumeSource};
-use crate::model::volume::PodVolume;
+use crate::model::storage::{InTreePlugin, PersistentVolumeSource};
+use crate::model::{NodeName, PersistentVolumeClaim, Pod, PodVolume, Text};
 use crate::plugins::claims;
 use std::collections::BTreeMap;
 

@@ -3,11 +3,7 @@
 use super::selector::default_selector;
 use crate::cluster::{PodContext, Snapshot};
 use crate::config::{PodTopologySpreadArgs, SpreadConstraint as ConfiguredConstraint};
-use crate::model::Pod;
-use crate::model::ids::Text;
-use crate::model::labels::Labels;
-use crate::model::selector::Selector;
-use crate::model::spread::TopologySpreadConstraint;
+use crate::model::{Labels, Pod, Selector, Text, TopologySpreadConstraint};
 
 /// The topology key for which each node is a domain of its own.
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";

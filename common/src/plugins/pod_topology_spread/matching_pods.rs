@@ -2,11 +2,7 @@
 
 use super::constraint::Constraint;
 use crate::cluster::{Ledger, PerDomain, PerNode};
-use crate::model::ids::Text;
-use crate::model::pod::PodSpec;
-use crate::model::selector::{Selector, selects};
-use crate::model::{Node, Pod};
-use std::hash::{Hash, Hasher};
+use crate::model::{ByAddress, Node, Pod, PodSpec, Selector, Text, selects};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,12 +24,13 @@ pub(super) struct SpreadPodsPerDomain {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum CountedNodes {
     All,
-    Some { spec: SpecIdentity, by_affinity: bool, by_taints: bool },
+    /// Pods of one template share one spec.
+    Some {
+        spec: ByAddress<PodSpec>,
+        by_affinity: bool,
+        by_taints: bool,
+    },
 }
-
-/// A pod spec, compared by its address: pods of one template share one spec.
-#[derive(Clone, Debug)]
-struct SpecIdentity(Arc<PodSpec>);
 
 impl SpreadPodsPerNode {
     pub(super) fn new(pod: &Pod, constraint: &Constraint) -> Self {
@@ -69,7 +66,7 @@ impl SpreadPodsPerDomain {
         let by_affinity = constraint.honours_affinity && restricts_nodes;
         let by_taints = constraint.honours_taints;
         let nodes = if by_affinity || by_taints {
-            CountedNodes::Some { spec: SpecIdentity(Arc::clone(spec)), by_affinity, by_taints }
+            CountedNodes::Some { spec: ByAddress(Arc::clone(spec)), by_affinity, by_taints }
         } else {
             CountedNodes::All
         };
@@ -90,7 +87,7 @@ impl CountedNodes {
     fn include(&self, node: &Node) -> bool {
         match self {
             Self::All => true,
-            Self::Some { spec: SpecIdentity(spec), by_affinity, by_taints } => {
+            Self::Some { spec: ByAddress(spec), by_affinity, by_taints } => {
                 (!by_affinity || matches_affinity(spec, node)) && (!by_taints || tolerates(spec, node))
             }
         }
@@ -136,19 +133,5 @@ impl PerDomain for SpreadPodsPerDomain {
             return 0;
         }
         self.per_node.count_supposed(supposed) - self.per_node.count_supposed(believed)
-    }
-}
-
-impl PartialEq for SpecIdentity {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for SpecIdentity {}
-
-impl Hash for SpecIdentity {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
     }
 }

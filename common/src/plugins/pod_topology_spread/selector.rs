@@ -1,9 +1,7 @@
 //! The selector for default constraints: pods of the same services and the same controller belong together.
 
 use crate::cluster::Snapshot;
-use crate::model::Pod;
-use crate::model::owner::{OwnerKind, Workload};
-use crate::model::selector::Selector;
+use crate::model::{OwnerKind, Pod, Selector, Workload};
 use std::collections::BTreeMap;
 
 /// The selectors of the pod's services and of its controller, merged; empty if there are none.

@@ -4,11 +4,10 @@
 //! it wait as long as the reservation exists. Each reservation makes one pod wait, the first in the order of the queue; other pods
 //! of the owner are placed like any pod.
 
-use crate::cluster::ledger::{Entry, ReservationState};
-use crate::cluster::{Ledger, PodContext, Snapshot};
+use crate::cluster::ledger::Entry;
+use crate::cluster::{Ledger, PodContext, ReservationState, Snapshot};
 use crate::framework::ReservedNode;
-use crate::model::Pod;
-use crate::model::reservation::Placement;
+use crate::model::{Placement, Pod};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
 

@@ -2,9 +2,7 @@
 
 use crate::cluster::{Catalog, Ledger};
 use crate::framework::{Evidence, RefusalCode};
-use crate::model::Pod;
-use crate::model::ids::Text;
-use crate::model::storage::{PersistentVolume, PersistentVolumeClaim};
+use crate::model::{PersistentVolume, PersistentVolumeClaim, Pod, Text};
 use crate::plugins::claims;
 
 /// The volume that the node cannot reach, or the claim that has no volume.

@@ -1,9 +1,8 @@
 //! The claims of a pod: bound ones, and unbound ones that wait for the first consumer. Entry point: [`pod_claims`].
 
 use crate::cluster::Catalog;
-use crate::model::Pod;
-use crate::model::storage::{BindingMode, ClaimPhase, PersistentVolumeClaim, StorageClass};
-use crate::model::volume::PodVolume;
+use crate::model::storage::{BindingMode, ClaimPhase};
+use crate::model::{PersistentVolumeClaim, Pod, PodVolume, StorageClass};
 use crate::plugins::claims;
 
 #[derive(Debug, Default)]

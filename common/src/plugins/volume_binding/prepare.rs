@@ -3,8 +3,8 @@
 use crate::api::volume_writes::{node_for_claim, volume_for_claim};
 use crate::cluster::Catalog;
 use crate::framework::PreparedClaim;
-use crate::model::storage::{ChosenVolume, VolumeChoice};
-use crate::model::{Claim, NodeName, ObjectWrite};
+use crate::model::storage::ChosenVolume;
+use crate::model::{Claim, NodeName, ObjectWrite, VolumeChoice};
 
 /// The choice for a pod that goes to `node`, with its write.
 pub(super) fn prepared(choice: &VolumeChoice, node: &NodeName, catalog: &Catalog) -> PreparedClaim {

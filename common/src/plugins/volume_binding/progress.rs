@@ -4,8 +4,8 @@
 use super::find::reaches;
 use crate::cluster::Snapshot;
 use crate::framework::{ClaimProgress, PreparedClaim};
-use crate::model::storage::{ChosenVolume, PersistentVolume, PersistentVolumeClaim, VolumeChoice};
-use crate::model::{Claim, Node, NodeName};
+use crate::model::storage::ChosenVolume;
+use crate::model::{Claim, Node, NodeName, PersistentVolume, PersistentVolumeClaim, VolumeChoice};
 use crate::plugins::claims::{claim_not_found, quoted, volume_not_found};
 
 /// The progress of the volumes of a pod that goes to `node`.

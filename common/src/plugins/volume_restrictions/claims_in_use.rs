@@ -1,8 +1,7 @@
 //! Which claims the pods on nodes use. Kept, and updated for nodes that change.
 
 use crate::cluster::{Ledger, Snapshot};
-use crate::model::ids::Text;
-use crate::model::volume::VolumeSource;
+use crate::model::{Text, VolumeSource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ struct Disk(Arc<Mutex<ClaimProgress>>);
 
 fn write(patch: &str) -> ObjectWrite {
     let (kind, namespace) = (CatalogKind::PersistentVolumeClaim, Some("default".into()));
-    ObjectWrite { kind, namespace, name: "c".into(), patch: patch.into() }
+    ObjectWrite { kind, namespace, name: "c".into(), is_status: false, patch: patch.into() }
 }
 
 impl Plugin for Disk {

@@ -3,14 +3,12 @@
 
 use super::{Difference, DifferenceKind};
 use crate::cluster::Cluster;
-use crate::cluster::belief::nodes::NodeId;
-use crate::cluster::derived::pod_affinity_counts::PodAffinityCounts;
-use crate::cluster::ledger::{Entry, Ledger};
+use crate::cluster::ledger::Entry;
 use crate::cluster::reservations::active_pods::ActivePodCounts;
 use crate::cluster::reservations::index::ReservationIndex;
 use crate::cluster::reservations::pods_by_controller::is_reservation_candidate;
-use crate::model::Pod;
-use crate::model::ids::{NodeName, PodKey, Uid};
+use crate::cluster::{Ledger, NodeId, PodAffinityCounts};
+use crate::model::{NodeName, Pod, PodKey, Uid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

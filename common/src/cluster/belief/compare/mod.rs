@@ -21,8 +21,7 @@ mod objects;
 mod tests;
 
 use crate::cluster::{Cluster, Event, WatchEvent};
-use crate::model::ids::{NodeName, PodKey, Uid};
-use crate::model::{Node, Pod};
+use crate::model::{Node, NodeName, Pod, PodKey, Uid};
 use objects::{Comparable, compare_objects};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,8 +1,7 @@
 //! Compares the objects of one kind in the belief with a list of them. Entry point: [`compare_objects`].
 
 use super::{Difference, DifferenceKind, ListedObjects};
-use crate::model::ids::{NodeName, PodKey, Uid};
-use crate::model::{Node, Pod};
+use crate::model::{Node, NodeName, Pod, PodKey, Uid};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Container, ContainerStatus, NonZeroRequests, PodActual, ResourceList, Sources, pod_requests};
+use crate::model::requests::{
+    Container, ContainerStatus, NonZeroRequests, PodActual, ResourceList, Sources, pod_requests,
+};
 use crate::model::resources::{ResourceName, Resources};
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/requests.jsonl"));

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Quantity, QuantityProblem};
+use crate::model::quantity::{Quantity, QuantityProblem};
 
 const VECTORS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/quantity.jsonl"));
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use super::{AMOUNT_LENGTH_MAX, Format, Quantity, parse_amount};
+use crate::model::quantity::{AMOUNT_LENGTH_MAX, Format, Quantity, parse_amount};
 use crate::model::resources::ResourceName;
 
 /// Any possible quantity, including fractions, the smallest and the largest.
@@ -13,7 +13,9 @@ fn quantities() -> impl Strategy<Value = Quantity> {
     let units = prop_oneof![any::<i64>(), -5000..5000_i64, Just(i64::MAX), Just(i64::MIN)];
     let nano = prop_oneof![Just(0), Just(500_000_000), 0..1_000_000_000_i64];
     (units, nano, formats).prop_map(|(units, nano, format)| {
-        let nano = super::clamp(i128::from(units) * super::NANO_PER_UNIT + i128::from(nano));
+        let nano = crate::model::quantity::clamp(
+            i128::from(units) * crate::model::quantity::NANO_PER_UNIT + i128::from(nano),
+        );
         Quantity { nano, format }
     })
 }
@@ -78,7 +80,7 @@ proptest! {
         if exact == sum.nano {
             prop_assert_eq!(sum.minus(right), left);
         } else {
-            prop_assert_eq!(sum.nano.abs(), super::NANO_MAX);
+            prop_assert_eq!(sum.nano.abs(), crate::model::quantity::NANO_MAX);
         }
         prop_assert_eq!(sum, right.plus(left));
     }

@@ -1,5 +1,8 @@
 //! Inputs that have broken other parsers of quantities, each with its expected result here.
 
+mod properties;
+mod vectors;
+
 use super::{AmountProblem, Format, Quantity, QuantityProblem, parse_amount};
 use crate::model::resources::ResourceName;
 use std::sync::mpsc;

@@ -1,5 +1,7 @@
 //! What the golden vectors do not cover: pods that the API server would refuse, and our errors about them.
 
+mod vectors;
+
 use std::error::Error;
 
 use super::{
