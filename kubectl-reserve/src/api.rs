@@ -5,14 +5,19 @@ use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use common::api::list::page;
 use common::model::chain::chain;
-use http::{HeaderMap, Method, Request, header};
+use common::model::excerpt::excerpt;
+use futures::stream::BoxStream;
+use futures::{AsyncBufReadExt as _, StreamExt as _, TryStreamExt as _};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use kube::client::Body;
 use serde::Deserialize;
 use std::error::Error;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
+use std::{fmt, iter};
 
 /// The number of objects in one page of a list.
 const PAGE_LEN: usize = 500;
@@ -25,6 +30,9 @@ pub(crate) const JSON: &str = "application/json";
 /// The accept header for lists of metadata alone.
 pub(crate) const METADATA: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+/// The accept header for watches of metadata alone.
+const METADATA_OBJECT: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 /// The content type of a JSON patch.
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
@@ -49,7 +57,7 @@ pub(crate) struct ApiResponse {
 pub(crate) enum ApiError {
     /// The server refused the request, so nothing has changed.
     Refused(Box<ErrorStatus>),
-    /// There was no response, or one that cannot be read. A write may have been carried out or not.
+    /// There was no response, or one that cannot be read: which of them, and why. A write may have been carried out or not.
     Broken(String),
 }
 
@@ -57,6 +65,8 @@ pub(crate) enum ApiError {
 #[derive(Debug, Default)]
 pub(crate) struct ErrorStatus {
     pub(crate) code: u16,
+    /// The reason, such as `NotFound`; if the server gives none, as a proxy does, the HTTP status.
+    pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) causes: Vec<StatusCause>,
     /// `retryAfterSeconds`, if the server sent it.
@@ -76,6 +86,7 @@ pub(crate) struct StatusCause {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct StatusWire {
+    reason: String,
     message: String,
     details: DetailsWire,
 }
@@ -112,17 +123,46 @@ pub(crate) async fn write(
 }
 
 async fn send(session: &Session, request: Request<Vec<u8>>) -> Result<ApiResponse, ApiError> {
+    let server = &session.server;
     let answer = async {
-        let response = session.client.send(request.map(Body::from)).await.map_err(broken)?;
-        let (code, at) = (response.status(), date(response.headers()));
-        let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
-        let text = String::from_utf8(body.into()).map_err(broken)?;
-        if code.is_success() { Ok(ApiResponse { text, at }) } else { Err(refused(code.as_u16(), &text)) }
+        let response = begin(session, request).await?;
+        let at = date(response.headers());
+        Ok(ApiResponse { text: body(session, response).await?, at })
+    };
+    let too_slow = |limit: Duration| {
+        let why = format!("no answer in {} s (--request-timeout)", limit.as_secs());
+        ApiError::Broken(format!("{UNREACHABLE} {server}: {why}"))
     };
     match session.timeout {
         Some(limit) => tokio::time::timeout(limit, answer).await.map_err(|_| too_slow(limit))?,
         None => answer.await,
     }
+}
+
+/// Sends a request. Returns the successful response, of which the body is still to be read.
+async fn begin(session: &Session, request: Request<Vec<u8>>) -> Result<Response<Body>, ApiError> {
+    let response = session.client.send(request.map(Body::from)).await;
+    let response = response.map_err(|error| unreachable(&session.server, &error))?;
+    match response.status() {
+        code if code.is_success() => Ok(response),
+        code => Err(refused(code, &body(session, response).await?)),
+    }
+}
+
+async fn body(session: &Session, response: Response<Body>) -> Result<String, ApiError> {
+    let body = response.into_body().collect().await;
+    let body = body.map_err(|error| unreachable(&session.server, &error))?;
+    String::from_utf8(body.to_bytes().into()).map_err(broken)
+}
+
+/// Sends a GET request whose answer has no end, such as a watch. Returns the lines of the body.
+pub(crate) async fn lines(
+    session: &Session,
+    path: &str,
+) -> Result<BoxStream<'static, io::Result<String>>, ApiError> {
+    let request = Request::get(path).header(header::ACCEPT, METADATA_OBJECT).body(Vec::new());
+    let body = begin(session, request.map_err(broken)?).await?.into_body().into_data_stream();
+    Ok(body.map_err(io::Error::other).into_async_read().lines().boxed())
 }
 
 /// The metadata of a list.
@@ -148,7 +188,7 @@ pub(crate) async fn list(
         let answer = get(session, &format!("{path}?limit={limit}&continue={next}&{query}"), accept).await?;
         let page = page(&answer.text).map_err(broken)?;
         for json in &page.items {
-            each(json).map_err(ApiError::Broken)?;
+            each(json).map_err(|why| unreadable(&why))?;
         }
         match page.next {
             Some(token) => next = token.into_owned(),
@@ -178,20 +218,37 @@ impl ApiError {
                 Failure::new("You must be logged in to the server (Unauthorized)")
                     .hint("check your kubeconfig's credentials")
             }
-            Self::Refused(refused) => Failure::new(format!("{what}: {}", refused.message)),
-            Self::Broken(why) => {
-                Failure::new(format!("{what}: {why}")).hint("is the API server up? try: kubectl cluster-info")
-            }
+            Self::Refused(refused) => Failure::new(format!("{refused} ({what})")),
+            Self::Broken(why) => Failure::new(format!("{why} ({what})")),
         }
     }
 }
 
-fn refused(code: u16, text: &str) -> ApiError {
+impl ErrorStatus {
+    /// Whether the API server says that the object does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.reason == "NotFound"
+    }
+}
+
+impl fmt::Display for ErrorStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error from server ({}): {}", self.reason, self.message)
+    }
+}
+
+fn refused(code: StatusCode, text: &str) -> ApiError {
     let status: StatusWire = serde_json::from_str(text).unwrap_or_default();
-    let message = if status.message.is_empty() { common::api::list::status(text) } else { status.message };
+    let message = match text.trim() {
+        _ if !status.message.is_empty() => status.message,
+        "" => "the answer is empty".to_owned(),
+        page if page.starts_with('<') => "the answer is a web page, not that of an API server".to_owned(),
+        text => excerpt(text, 200),
+    };
     let seconds = status.details.retry_after_seconds;
     ApiError::Refused(Box::new(ErrorStatus {
-        code,
+        code: code.as_u16(),
+        reason: if status.reason.is_empty() { code.to_string() } else { status.reason },
         message,
         causes: status.details.causes,
         retry_after: (seconds > 0).then(|| Duration::from_secs(seconds)),
@@ -203,10 +260,30 @@ fn date(headers: &HeaderMap) -> Option<Timestamp> {
     rfc2822::DateTimeParser::new().parse_timestamp(date).ok()
 }
 
-fn broken(error: impl Error) -> ApiError {
-    ApiError::Broken(chain(&error))
+/// The beginning of the error if the server cannot be reached, as in kubectl.
+pub(crate) const UNREACHABLE: &str = "Unable to connect to the server";
+
+/// The beginning of the error if the server refuses connections, as in kubectl.
+pub(crate) const NO_CONNECTION: &str = "The connection to the server";
+
+fn unreachable(server: &str, error: &(dyn Error + 'static)) -> ApiError {
+    let causes = || iter::successors(Some(error), |&error| error.source());
+    let is_refusal = |error: &(dyn Error + 'static)| {
+        error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    };
+    if causes().any(is_refusal) {
+        let question = "did you specify the right host or port?";
+        return ApiError::Broken(format!("{NO_CONNECTION} {server} was refused - {question}"));
+    }
+    let root = causes().last().map(ToString::to_string).unwrap_or_default();
+    ApiError::Broken(format!("{UNREACHABLE} {server}: {root}"))
 }
 
-fn too_slow(limit: Duration) -> ApiError {
-    ApiError::Broken(format!("no answer in {} s (--request-timeout)", limit.as_secs()))
+/// The error for an answer that cannot be read.
+pub(crate) fn broken(error: impl Error) -> ApiError {
+    unreadable(&chain(&error))
+}
+
+fn unreadable(why: &str) -> ApiError {
+    ApiError::Broken(format!("the server's answer cannot be read: {why}"))
 }

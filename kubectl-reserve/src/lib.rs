@@ -4,6 +4,7 @@
 
 mod api;
 mod capacity;
+mod changes;
 mod cli;
 mod clock;
 mod cluster_data;

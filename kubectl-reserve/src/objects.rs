@@ -4,7 +4,7 @@ use crate::api::{self, APPLY_PATCH, ApiError, JSON};
 use crate::connect::Session;
 use crate::manifests::{ManifestKind, Object};
 use crate::node_patch::DryRun;
-use crate::reader::existing;
+use crate::reader::served;
 use common::api::names;
 use http::Method;
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ pub(crate) fn label_query() -> String {
     format!("labelSelector={}%3D{}", names::PART_LABEL.replace('/', "%2F"), names::APP)
 }
 
-/// The object as the server has it, if it exists.
+/// The object as the server has it, if it exists and the server has its kind.
 pub(crate) async fn find(session: &Session, object: &Object) -> Result<Option<Value>, ApiError> {
-    existing(get(session, &object.path()).await)
+    served(get(session, &object.path()).await)
 }
 
 /// The JSON at a path.
@@ -70,9 +70,9 @@ pub(crate) async fn delete(session: &Session, object: &Object) -> Result<bool, A
         options["preconditions"] = json!({ "uid": uid });
     }
     let answer = api::write(session, Method::DELETE, &object.path(), JSON, options.to_string()).await;
-    Ok(existing(answer)?.is_some())
+    Ok(served(answer)?.is_some())
 }
 
 fn parse(text: &str) -> Result<Value, ApiError> {
-    serde_json::from_str(text).map_err(|error| ApiError::Broken(error.to_string()))
+    serde_json::from_str(text).map_err(api::broken)
 }

@@ -95,8 +95,9 @@ pub(crate) async fn is_allowed(session: &Session, right: &Right) -> Result<bool,
     let answer = answer.map_err(|error| {
         error.into_failure("ask what you may do", "create selfsubjectaccessreviews.authorization.k8s.io")
     })?;
-    let answer: Value = serde_json::from_str(&answer.text).map_err(Failure::new)?;
-    Ok(answer.pointer("/status/allowed").and_then(Value::as_bool).unwrap_or(false))
+    let answer: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+    let is_allowed = answer.pointer("/status/allowed").and_then(Value::as_bool);
+    is_allowed.ok_or_else(|| Failure::new("the server's answer does not say whether you may do that"))
 }
 
 #[cfg(test)]

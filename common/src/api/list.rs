@@ -35,7 +35,8 @@ pub enum WatchLine<'a> {
 struct PageWire<'a> {
     #[serde(default)]
     metadata: PageMeta<'a>,
-    #[serde(default)]
+    // Required: an answer without it is no list, and not an empty one.
+    #[serde(deserialize_with = "Option::deserialize")]
     items: Option<Vec<&'a RawValue>>,
 }
 
@@ -128,7 +129,15 @@ mod tests {
 
     #[test]
     fn garbage_is_an_error_that_says_where() {
-        for json in ["", "<html>", r#"{"items":{}}"#, r#"{"items":[{]}"#, "\u{0}"] {
+        for json in [
+            "",
+            "<html>",
+            "{}",
+            r#"{"message":"log in first"}"#,
+            r#"{"items":{}}"#,
+            r#"{"items":[{]}"#,
+            "\u{0}",
+        ] {
             let error = page(json).err().unwrap();
             assert!(format!("{:?}", error.source).contains("line"), "{json}: {error:?}");
         }

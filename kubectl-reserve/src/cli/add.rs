@@ -19,10 +19,10 @@ Examples:
 
 /// `kubectl reserve add`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, group = ArgGroup::new("whose").required(true).multiple(false))]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("whose").multiple(false))]
 pub(crate) struct Add {
     /// The node that keeps the room
-    #[arg(long, value_name = "NODE", conflicts_with = "pod", required_unless_present = "pod")]
+    #[arg(long, value_name = "NODE", conflicts_with = "pod")]
     pub(crate) node: Option<String>,
 
     /// Keep the place of this pod: its node, its amounts, its owner

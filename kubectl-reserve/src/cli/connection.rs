@@ -85,11 +85,11 @@ pub(crate) struct Connection {
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) proxy_url: Option<String>,
 
-    /// Taken for kubectl's sake; nothing is cached
+    /// Accepted for compatibility; ignored
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) cache_dir: Option<PathBuf>,
 
-    /// Taken for kubectl's sake; answers are never compressed
+    /// Accepted for compatibility; ignored
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     pub(crate) disable_compression: Option<bool>,

@@ -19,7 +19,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Describe {
-    /// Which: NAME, NODE/NAME, node/NAME or pod/NAME
+    /// Which: NAME, NODE/NAME, node/NAME, pod/NAME, node NAME or pod NAME
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
 

@@ -13,7 +13,8 @@ Examples:
   # Empty the node; every pod has a place elsewhere before any is evicted
   kubectl reserve drain node-2 --ignore-daemonsets
 
-Exit code 13 means that a pod has no place; then nothing was changed.";
+It ends when the pods are gone from the node. Exit code 12: the timeout passed
+before. Exit code 13: a pod has no place; then nothing was changed.";
 
 /// `kubectl reserve drain`.
 #[derive(Debug, Args)]
@@ -43,7 +44,7 @@ pub(crate) struct Drain {
     #[arg(long, value_name = "SECONDS", default_value_t = -1, allow_negative_numbers = true)]
     pub(crate) grace_period: i64,
 
-    /// How long each pod may take; 0 for an hour
+    /// How long to wait before giving up; 0 without limit
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
 

@@ -2,7 +2,9 @@
 //! once, by the verb `options`, as in kubectl. Entry point: [`Invocation`].
 
 use super::Cli;
+use super::topics::topic;
 use clap::builder::Resettable;
+use clap::error::{ContextKind, ContextValue, Error};
 use clap::{Arg, ColorChoice, Command, CommandFactory, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,9 +13,24 @@ use std::path::Path;
 const WIDTH_MAX: usize = 80;
 
 /// The name of the command in help texts.
-const NAME: &str = "kubectl reserve";
+pub(super) const NAME: &str = "kubectl reserve";
 
 const EXAMPLES: &str = "Examples:";
+
+/// The verbs that ask before they change something.
+const ASKING: [&str; 6] = ["pod", "restart", "drain", "release", "install", "uninstall"];
+
+/// Verbs of kubectl, and ours for the same.
+const OWN_VERBS: [(&str, &str); 8] = [
+    ("get", "list"),
+    ("delete", "release"),
+    ("create", "add"),
+    ("evict", "pod"),
+    ("rollout", "restart"),
+    ("top", "nodes"),
+    ("apply", "install"),
+    ("annotate", "add"),
+];
 
 /// How the program was called.
 #[derive(Debug, Clone)]
@@ -35,9 +52,13 @@ impl Invocation {
     }
 
     /// Parses the command line.
-    pub(crate) fn parse(&self) -> Result<Cli, clap::Error> {
+    pub(crate) fn parse(&self) -> Result<Cli, Error> {
+        let words: Vec<&str> = self.words.iter().filter_map(|word| word.to_str()).collect();
+        if let Some(text) = topic(&words, &self.name) {
+            return Err(text);
+        }
         let mut command = self.command();
-        let matches = command.try_get_matches_from_mut(&self.words)?;
+        let matches = command.try_get_matches_from_mut(&self.words).map_err(with_own_verb)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
@@ -48,7 +69,13 @@ impl Invocation {
             self.name
         );
         let root = Cli::command().bin_name(&self.name).color(self.color()).max_term_width(WIDTH_MAX);
+        let yes = root.get_arguments().find(|arg| arg.get_id() == "yes").cloned();
         let root = root.mut_args(|arg| if arg.is_global_set() { arg.hide(true) } else { arg });
+        // The flag is shown where it means something.
+        let root = root.mut_subcommands(|verb| match &yes {
+            Some(yes) if ASKING.contains(&verb.get_name()) => verb.arg(yes.clone()),
+            _ => verb,
+        });
         with_layout(root, &self.name, &footer)
     }
 
@@ -72,6 +99,17 @@ impl Invocation {
             () => ColorChoice::Auto,
         }
     }
+}
+
+/// Suggests our verb to a user who typed kubectl's for the same.
+fn with_own_verb(mut error: Error) -> Error {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((_, verb)) = OWN_VERBS.iter().find(|(theirs, _)| theirs == typed)
+    {
+        let verb = ContextValue::Strings(vec![(*verb).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, verb);
+    }
+    error
 }
 
 /// What the user types to run a program of this name: kubectl turns dashes into words, and underscores into dashes.
@@ -209,5 +247,33 @@ mod tests {
                 && text.contains("'list'")
                 && text.contains("Usage: kubectl reserve")
         );
+        for (theirs, ours) in super::OWN_VERBS {
+            let text = invocation(&["kubectl-reserve", theirs]).parse().unwrap_err().to_string();
+            assert!(text.contains(&format!("'{ours}'")), "{text}");
+        }
+    }
+
+    #[test]
+    fn topics_are_help_texts() {
+        for topic in ["exit-codes", "states", "what-if", "environment"] {
+            let error = invocation(&["kubectl-pod_reserve", "help", topic]).parse().unwrap_err();
+            assert_eq!(error.exit_code(), 0);
+            assert!(!error.to_string().contains("kubectl reserve"), "{error}");
+            assert!(help(&["kubectl-reserve", "--help"]).contains(topic));
+        }
+        assert!(help(&["kubectl-reserve", "list", "--help"]).contains("Occupied  the replaced pod"));
+    }
+
+    #[test]
+    fn verbs_that_ask_show_how_not_to_be_asked() {
+        for verb in super::ASKING {
+            assert!(help(&["kubectl-reserve", verb, "--help"]).contains("-y, --yes"), "{verb}");
+            for words in [&["kubectl-reserve", "-y", verb, "x"], &["kubectl-reserve", verb, "x", "-y"]] {
+                let parsed = invocation(words).parse();
+                assert!(parsed.is_err() || parsed.is_ok_and(|cli| cli.terminal.yes), "{words:?}");
+            }
+        }
+        let cli = invocation(&["kubectl-reserve", "drain", "node-1", "--yes"]).parse().unwrap();
+        assert!(cli.terminal.yes);
     }
 }

@@ -1,6 +1,7 @@
 //! `kubectl reserve list`.
 
 use super::print::Print;
+use super::topics::STATES;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ Reservations whose namespace is not known are listed in every namespace.";
 
 /// `kubectl reserve list`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = format!("{EXAMPLES}\n\n{STATES}"))]
 pub(crate) struct List {
     /// Only these: NAME or NODE/NAME
     #[arg(value_name = "NAME")]
@@ -56,7 +57,7 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) orphaned: bool,
 
-    /// After listing, go on to show what changes
+    /// Show again what changes: on a terminal the whole table, in a pipe the rows
     #[arg(short, long)]
     pub(crate) watch: bool,
 

@@ -26,6 +26,7 @@ mod restart;
 mod sandbox;
 mod status;
 mod terminal;
+mod topics;
 mod version;
 
 pub(crate) use add::Add;
@@ -60,7 +61,7 @@ use clap::{Parser, Subcommand};
     bin_name = "kubectl reserve",
     version,
     disable_help_subcommand = false,
-    after_help = EXAMPLES
+    after_help = format!("{EXAMPLES}\n\n{}", topics::LIST)
 )]
 pub(crate) struct Cli {
     /// What to do.
@@ -112,7 +113,7 @@ pub(crate) enum Command {
     /// Explain why a pod is Pending: what every node lacks, and for whom room is kept
     #[command(visible_alias = "why")]
     Explain(Explain),
-    /// Would it fit, where, and how many
+    /// Check how many pods fit, and where
     Fit(Fit),
     /// Install the daemon, or bring it to this version
     Install(Install),

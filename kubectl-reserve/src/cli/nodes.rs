@@ -35,8 +35,12 @@ pub(crate) struct Nodes {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) show: Vec<String>,
 
+    /// Show the nodes again whenever something changes
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+
     /// Ask this snapshot, which explain --save-snapshot wrote, instead of the cluster
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "watch")]
     pub(crate) snapshot: Option<PathBuf>,
 
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub(crate) struct Release {
     #[arg(long, conflicts_with = "names")]
     pub(crate) manual: bool,
 
-    /// A name that means nothing is no error
+    /// Ignore names that do not exist
     #[arg(long)]
     pub(crate) ignore_not_found: bool,
 

@@ -7,6 +7,10 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_EXAMPLES)]
 pub(crate) struct Status {
+    /// Show the status again whenever something changes
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+
     #[command(flatten)]
     pub(crate) print: Print,
 }

@@ -18,6 +18,8 @@ pub(crate) struct ClusterDataBuilder {
     workloads: BTreeMap<OwnerKind, Vec<Workload>>,
     others: BTreeMap<CatalogKind, Vec<CatalogObject>>,
     unreadable: BTreeSet<Resource>,
+    /// Whether the pods of the caller's namespace could be listed although those of the whole cluster could not.
+    pub(super) has_own_pods: bool,
     /// How many nodes and pods were added.
     pub(super) counts: (usize, usize),
     /// Writes every object that is added to a file, for `--save-snapshot`.
@@ -106,6 +108,8 @@ impl ClusterDataBuilder {
             namespace: namespace.into(),
             unreadable: self.unreadable.into_iter().collect(),
             is_partial,
+            // In a file that says nothing about it, pods tell.
+            has_own_pods: self.has_own_pods || self.counts.1 > 0,
             saver: self.saver,
         }
     }

@@ -6,7 +6,7 @@ use crate::api::{self as calls, ApiError, JSON};
 use crate::clock::local_time;
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::reader::{escaped, existing, readable};
+use crate::reader::{escaped, readable, served};
 use crate::replicas;
 use crate::ui::Ui;
 use crate::ui::progress::{Progress, ProgressFallback};
@@ -50,7 +50,9 @@ async fn list_kind(
     builder.borrow_mut().add_unreadable(resource).map_err(Failure::new)?;
     let Some(here) = resource.path_in(&session.namespace) else { return Ok(None) };
     let listed = list(session, resource, &here, depth, builder, progress).await;
-    Ok(settle(resource, listed)?.flatten())
+    let at = settle(resource, listed)?;
+    builder.borrow_mut().has_own_pods |= resource == Resource::Pods && at.is_some();
+    Ok(at.flatten())
 }
 
 /// Reads the Leases of the daemon's replicas. Returns the server's time.
@@ -91,15 +93,18 @@ async fn list(
     Ok(calls::list(session, path, &resource.query(), resource.accept(depth), each).await?.at)
 }
 
-/// The server's time of a list; `None` if the caller may not list the kind. An API group that this cluster does not serve has no
-/// objects.
+/// The server's time of a list; `None` if the caller may not list the kind. A kind that this cluster does not serve has no objects;
+/// every API server serves pods and nodes, so that a 404 about them is an error.
 fn settle(
     resource: Resource,
     listed: Result<Option<Timestamp>, ApiError>,
 ) -> Result<Option<Option<Timestamp>>, Failure> {
     let what = format!("list {}", resource.name());
-    let listed = readable(existing(listed)).map_err(|error| error.into_failure(&what, &what))?;
-    Ok(listed.map(Option::flatten))
+    let listed = match resource {
+        Resource::Pods | Resource::Nodes => readable(listed),
+        _ => readable(served(listed)).map(|listed| listed.map(Option::flatten)),
+    };
+    listed.map_err(|error| error.into_failure(&what, &what))
 }
 
 /// Reads at most 100 events that match a field selector, in one namespace or in all. Returns false if the caller may not list
@@ -118,7 +123,8 @@ pub(crate) async fn events(
     let answer = readable(calls::get(session, &query, JSON).await);
     let answer = answer.map_err(|error| error.into_failure("list events", "list events"))?;
     let Some(answer) = answer else { return Ok(false) };
-    let page = common::api::list::page(&answer.text).map_err(Failure::new)?;
+    let page = common::api::list::page(&answer.text);
+    let page = page.map_err(|error| calls::broken(error).into_failure("list events", ""))?;
     for json in page.items {
         data.event(json)?;
     }

@@ -21,7 +21,7 @@ pub(crate) use file::{Saver, load};
 pub(crate) use live::{events, read};
 pub(crate) use resource::Resource;
 
-use crate::error::{Exit, Failure};
+use crate::error::{Exit, Failure, forbidden};
 use crate::ui::printer;
 use common::cluster::{Cluster, Enforcement, enforcement};
 use common::model::owner::OwnerKind;
@@ -41,6 +41,8 @@ pub(crate) struct ClusterData {
     pub(crate) unreadable: Vec<Resource>,
     /// Whether some kind of workload could not be listed, so that an owner may exist although it was not found.
     pub(crate) is_partial: bool,
+    /// Whether the pods of the caller's namespace were listed, although those of the whole cluster may be missing.
+    has_own_pods: bool,
     /// Writes everything that is read to a file, for `--save-snapshot`.
     saver: Option<Saver>,
 }
@@ -80,6 +82,16 @@ impl ClusterData {
         let basic =
             [Resource::Nodes, Resource::Pods].into_iter().filter(|basic| self.unreadable.contains(basic));
         basic.map(|basic| format!("get,list {} (cluster scope)", basic.name())).collect()
+    }
+
+    /// Fails if the pods of `namespace`, or of all namespaces, could not be listed: that is not the same as no pods.
+    pub(crate) fn require_pods(&self, namespace: Option<&str>) -> Result<(), Failure> {
+        let is_own = namespace == Some(&*self.namespace) && self.has_own_pods;
+        if is_own || !self.unreadable.contains(&Resource::Pods) {
+            return Ok(());
+        }
+        let place = namespace.map_or_else(|| "cluster scope".into(), |own| format!("namespace {own}"));
+        Err(forbidden("list pods", &format!("list pods ({place})")))
     }
 
     /// The data itself; an error if nodes or pods cannot be listed.

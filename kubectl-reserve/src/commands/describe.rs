@@ -24,6 +24,9 @@ use common::model::{PodKey, Uid};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+const NODE: [&str; 3] = ["node", "nodes", "no"];
+const POD: [&str; 3] = ["pod", "pods", "po"];
+
 /// One argument: a node, a pod, or a reservation.
 enum DescribeArg {
     Node(String),
@@ -33,8 +36,9 @@ enum DescribeArg {
 
 pub(crate) async fn run(args: &Describe, context: &Context) -> Result<(), Failure> {
     let namespace = &context.session.namespace;
+    let words = typed(&args.names);
     let named: Vec<DescribeArg> =
-        args.names.iter().map(|word| named(word, namespace)).collect::<Result<_, _>>()?;
+        words.iter().map(|word| named(word, namespace)).collect::<Result<_, _>>()?;
     if !args.print.output.is_table() {
         return data(&named, args, context).await;
     }
@@ -50,14 +54,24 @@ pub(crate) async fn run(args: &Describe, context: &Context) -> Result<(), Failur
     printer::out(&context.ui.width().map_or_else(|| text.clone(), |width| fold(&text, width)))
 }
 
+/// As kubectl: in `pod NAME…` and `node NAME…` the first word is the type of the others.
+fn typed(words: &[String]) -> Vec<String> {
+    match words {
+        [kind, names @ ..] if !names.is_empty() && (NODE.contains(&&**kind) || POD.contains(&&**kind)) => {
+            names.iter().map(|name| format!("{kind}/{name}")).collect()
+        }
+        words => words.to_vec(),
+    }
+}
+
 fn named(word: &str, namespace: &str) -> Result<DescribeArg, Failure> {
     let checked = |name: &str, what: &str| match is_name(name) {
         true => Ok(name.to_owned()),
         false => Err(Failure::usage(format!("{name:?} is not the name of a {what}"))),
     };
     match word.split_once('/') {
-        Some(("node" | "nodes" | "no", name)) => checked(name, "node").map(DescribeArg::Node),
-        Some(("pod" | "pods" | "po", name)) => {
+        Some((kind, name)) if NODE.contains(&kind) => checked(name, "node").map(DescribeArg::Node),
+        Some((kind, name)) if POD.contains(&kind) => {
             checked(name, "pod").map(|name| DescribeArg::Pod(PodKey::new(namespace, &*name)))
         }
         _ => parse_arg(word).map(DescribeArg::One),
@@ -219,7 +233,8 @@ struct MetaWire {
 async fn annotations(session: &Session, node: &str) -> Result<BTreeMap<String, String>, Failure> {
     let answer = api::get(session, &format!("/api/v1/nodes/{node}"), JSON).await;
     let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes (cluster scope)"))?;
-    let node: NodeWire = serde_json::from_str(&answer.text).map_err(Failure::new)?;
+    let node: NodeWire = serde_json::from_str(&answer.text)
+        .map_err(|error| api::broken(error).into_failure("read the node", ""))?;
     Ok(node.metadata.annotations)
 }
 

@@ -90,7 +90,7 @@ pub(crate) async fn run_on(cli: Cli, client: kube::Client) -> Result<(), Failure
     let daemon = daemon(&cli.connection)?;
     let asked = cli.connection.namespace;
     let namespace = asked.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let session = Session { client, namespace, timeout: None, daemon };
+    let session = Session { client, namespace, server: "in this process".to_owned(), timeout: None, daemon };
     let context = Context { session, ui, context: None };
     Box::pin(run_verb(command, &context, asked.or(cli.connection.daemon_namespace).as_deref())).await
 }

@@ -1,14 +1,17 @@
 //! `kubectl reserve nodes`: what each node has, and how much of it is requested, reserved and free.
 
 use super::Context;
+use crate::changes::Changes;
 use crate::cli::Nodes;
 use crate::cluster_data;
 use crate::connect::is_name;
 use crate::error::Failure;
-use crate::print::print;
+use crate::print;
+use crate::reader::{NODES, PODS};
 use crate::render::nodes::{Bar, Column, NodeRow, NodeRows};
 use crate::reservations::{self, NodeSelection, PodSelection, ReservationView, no_node};
 use crate::selector;
+use crate::ui::redraw::Redraw;
 use crate::ui::{Ui, printer};
 use common::config::nearest::nearest;
 use common::model::resources::is_scalar_name;
@@ -17,9 +20,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(crate) async fn run(args: &Nodes, context: &Context) -> Result<(), Failure> {
-    let node_selection = node_selection(args)?;
-    let view = reservations::read(&context.session, &node_selection, PodSelection::OnNodes).await?;
-    show(args, view, |_| true, &context.ui)
+    let (session, ui, node_selection) = (&context.session, &context.ui, node_selection(args)?);
+    let read = || reservations::read(session, &node_selection, PodSelection::OnNodes);
+    if !args.watch {
+        return show(args, read().await?, |_| true, ui);
+    }
+    let (mut changes, mut screen) = (Changes::begin(session, &[NODES, PODS]).await?, Redraw::default());
+    loop {
+        screen.show(ui, text(args, read().await?, |_| true, ui)?)?;
+        changes.next(None).await?;
+    }
 }
 
 /// The same for a saved snapshot.
@@ -43,10 +53,24 @@ pub(crate) fn offline(args: &Nodes, snapshot: &Path, ui: &Ui) -> Result<(), Fail
 
 fn show(
     args: &Nodes,
-    mut view: ReservationView,
+    view: ReservationView,
     is_meant: impl Fn(&Node) -> bool,
     ui: &Ui,
 ) -> Result<(), Failure> {
+    match &*text(args, view, is_meant, ui)? {
+        "" => printer::say("No nodes found."),
+        text => printer::out(text)?,
+    }
+    Ok(())
+}
+
+/// What is printed; empty if there are no nodes and a table was asked for.
+fn text(
+    args: &Nodes,
+    mut view: ReservationView,
+    is_meant: impl Fn(&Node) -> bool,
+    ui: &Ui,
+) -> Result<String, Failure> {
     let snapshot = view.snapshot();
     let ledgers: Vec<_> = snapshot.nodes().filter(|ledger| is_meant(&ledger.node)).collect();
     let rows: Vec<NodeRow> = ledgers.iter().map(|ledger| NodeRow::of(ledger)).collect();
@@ -56,13 +80,12 @@ fn show(
         printer::warn(&format!("node {} cannot be read, and so takes no pods: {}", problem.0, problem.1));
     }
     if rows.is_empty() && args.print.output.is_table() {
-        printer::say("No nodes found.");
-        return Ok(());
+        return Ok(String::new());
     }
     let more = more(&args.show, &rows)?;
     let only_free = args.free;
     let bar = ui.is_stdout_terminal.then(|| Bar::new(ui.has_unicode));
-    print(&args.print, &NodeRows { rows, only_free, more, bar, width: ui.width() })
+    print::text(&args.print, &NodeRows { rows, only_free, more, bar, width: ui.width() })
 }
 
 fn node_selection(args: &Nodes) -> Result<NodeSelection, Failure> {

@@ -24,7 +24,8 @@ pub(crate) async fn run(args: &Sandbox) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await.map_err(|error| {
         Failure::new(format!("listen on 127.0.0.1:{}: {error}", args.port)).hint("choose another --port")
     })?;
-    let cluster = Cluster::new(now());
+    // Other UIDs each time: what this machine remembers of workloads in a sandbox that is gone must not be taken for theirs.
+    let cluster = Cluster::new(now(), fastrand::u64(..));
     let ended = cluster.run_while(serve(args, &cluster, listener, &mut stops));
     tokio::select! {
         biased;

@@ -17,6 +17,7 @@ use common::api::replica::DaemonNamespaces;
 use common::model::chain::chain;
 use credential::Credential;
 pub(crate) use environment::Environment;
+use http::uri::Authority;
 use http::{HeaderValue, Uri, header};
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster};
 use kubeconfig::ResolvedContext;
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) client: kube::Client,
     /// The namespace of `--namespace`, else that of the context.
     pub(crate) namespace: String,
+    /// The host and port of the API server, for error messages.
+    pub(crate) server: String,
     /// How long a request may take.
     pub(crate) timeout: Option<Duration>,
     /// The namespaces of the daemon: Leases of replicas elsewhere are not believed.
@@ -58,7 +61,7 @@ async fn connect_with(
     let (mut config, credential) = match kubeconfig::resolve(flags, environment)? {
         Some(context) => configure(context, environment).await?,
         // Only when there is no kubeconfig at all: a broken one must not make us act on another cluster.
-        None => in_cluster(flags)?,
+        None => in_cluster(flags, environment)?,
     };
     if let Some(namespace) = &flags.namespace {
         if !is_name(namespace) {
@@ -72,10 +75,17 @@ async fn connect_with(
     config.default_retry = false;
     let (namespace, log) =
         (config.default_namespace.clone(), RequestLog::new(&config.cluster_url, verbosity));
+    let server = config.cluster_url.authority().map(host_and_port).unwrap_or_default().to_owned();
     let client = kube::Client::try_from(config)
         .map_err(|error| Failure::new(format!("connect: {}", chain(&error))))?;
     let client = kube::Client::new(Service::new(client, credential, log), namespace.clone());
-    Ok(Session { client, namespace, timeout, daemon })
+    Ok(Session { client, namespace, server, timeout, daemon })
+}
+
+/// The address in a URL, without the password that may stand before it.
+fn host_and_port(authority: &Authority) -> &str {
+    let text = authority.as_str();
+    text.rsplit_once('@').map_or(text, |(_, host)| host)
 }
 
 /// The namespaces whose Leases are believed: that of `--daemon-namespace`, else the default ones.
@@ -139,11 +149,23 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>, Failure> {
 }
 
 /// The configuration of a pod: its service account.
-fn in_cluster(flags: &Connection) -> Result<(kube::Config, Option<Credential>), Failure> {
-    let mut config = kube::Config::incluster()
-        .map_err(|_| Failure::new("no kubeconfig found").hint("pass --kubeconfig FILE, or set KUBECONFIG"))?;
+fn in_cluster(
+    flags: &Connection,
+    environment: &Environment,
+) -> Result<(kube::Config, Option<Credential>), Failure> {
+    let mut config = kube::Config::incluster().map_err(|_| no_kubeconfig(environment))?;
     flags::user(flags, &mut config.auth_info)?;
     Ok((config, None))
+}
+
+fn no_kubeconfig(environment: &Environment) -> Failure {
+    let paths: Vec<String> = environment.kubeconfigs.iter().map(|path| path.display().to_string()).collect();
+    let text = match &paths[..] {
+        [] => "no kubeconfig found".to_owned(),
+        [path] => format!("no kubeconfig found: {path} does not exist"),
+        paths => format!("no kubeconfig found: none of {} exists", paths.join(", ")),
+    };
+    Failure::new(text).hint("pass --kubeconfig FILE, or set KUBECONFIG")
 }
 
 /// The error for an invalid URL.

@@ -2,6 +2,7 @@
 //! status and how long it took. Headers and bodies are never printed, because they may contain secrets.
 
 use super::credential::Credential;
+use super::host_and_port;
 use crate::error::Failure;
 use crate::ui::printer;
 use futures::FutureExt;
@@ -67,8 +68,7 @@ impl tower::Service<Request<Body>> for Service {
 
 impl RequestLog {
     pub(super) fn new(server: &Uri, verbosity: u8) -> Self {
-        let authority = server.authority().map_or("", |authority| authority.as_str());
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let host = server.authority().map_or("", host_and_port);
         let scheme = server.scheme_str().unwrap_or("https");
         let path = server.path().trim_end_matches('/');
         Self { is_on: verbosity >= VERBOSITY_URLS, server: format!("{scheme}://{host}{path}").into() }

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The seed of names, UIDs and random choices, so that the output is the same each time.
-const SEED: u64 = 1;
+/// The seed of names, UIDs and random choices in the demo, so that the output is the same each time.
+pub(crate) const SEED: u64 = 1;
 
 /// The namespace of all workloads.
 pub(crate) const NAMESPACE: &str = "default";
@@ -38,13 +38,15 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// An empty cluster at the time `start`. Its clock follows that of the tokio runtime, which may be paused.
-    pub(crate) fn new(start: Timestamp) -> Self {
-        let sandbox = Sandbox::new(&Config::starting_at(start, SEED));
+    /// An empty cluster at the time `start`, with names and UIDs that follow from `seed`. Its clock follows that of the tokio
+    /// runtime, which may be paused.
+    pub(crate) fn new(start: Timestamp, seed: u64) -> Self {
+        let sandbox = Sandbox::new(&Config::starting_at(start, seed));
         let client = kube::Client::new(sandbox.api(), NAMESPACE);
         let session = Session {
             client,
             namespace: NAMESPACE.to_owned(),
+            server: "in this process".to_owned(),
             timeout: None,
             daemon: DaemonNamespaces::default(),
         };

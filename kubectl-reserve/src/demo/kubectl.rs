@@ -37,8 +37,7 @@ pub(super) fn pod_path(name: &str) -> String {
 
 async fn get_pods(session: &Session) -> Result<String, ApiError> {
     let answer = api::get(session, &format!("/api/v1/namespaces/{NAMESPACE}/pods"), TABLE).await?;
-    let found: Value =
-        serde_json::from_str(&answer.text).map_err(|error| ApiError::Broken(error.to_string()))?;
+    let found: Value = serde_json::from_str(&answer.text).map_err(api::broken)?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     // Columns with another priority are for -o wide.

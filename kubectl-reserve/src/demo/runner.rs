@@ -3,7 +3,7 @@
 //! The cluster's clock stands still during pauses, and jumps where only the cluster would be waited for. So the output is the same
 //! each time.
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, SEED};
 use super::kubectl::{self, pod_path};
 use super::objects;
 use super::script::{Condition, DemoStep};
@@ -37,7 +37,7 @@ const NAP: Duration = Duration::from_millis(50);
 /// Runs a script in a new cluster.
 pub(super) async fn run(script: &[DemoStep], ui: Ui, is_paced: bool) -> Result<(), Failure> {
     tokio::time::pause();
-    let cluster = Cluster::new(START);
+    let cluster = Cluster::new(START, SEED);
     // The demo has no prompts and no progress.
     let ui = Ui { can_ask: false, has_progress: false, ..ui };
     let context = Context { session: cluster.session.clone(), ui, context: None };

@@ -111,10 +111,21 @@ impl Budget {
         self.selector.as_ref().is_some_and(|selector| selector.matches(labels))
     }
 
+    /// Whether the API server would refuse an eviction now. A pod that is not ready may go if the others are enough.
+    fn forbids(&self, is_ready: bool) -> bool {
+        let is_spare = self.allows_unhealthy || (self.needs > 0 && self.has >= self.needs);
+        self.allowed <= 0 && (is_ready || !is_spare)
+    }
+
     /// Whether the budget allows no disruption at all, unless the budget or the number of pods changes.
     pub fn is_for_ever(&self) -> bool {
         self.expected > 0 && self.needs >= self.expected
     }
+}
+
+/// Whether these budgets, which all select the pod, forbid its eviction now.
+pub fn forbid(budgets: &[Budget], is_ready: bool) -> bool {
+    budgets.len() > 1 || budgets.iter().any(|budget| budget.forbids(is_ready))
 }
 
 impl BlockedEviction {
@@ -131,7 +142,7 @@ impl BlockedEviction {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockedEviction, Budget, PermanentReason};
+    use super::{BlockedEviction, Budget, PermanentReason, forbid};
     use common::model::labels::Labels;
     use serde_json::{Value, json};
 
@@ -162,6 +173,21 @@ mod tests {
             let budget = budget(&rule, numbers);
             assert_eq!((&*budget.rule, budget.is_for_ever()), (said, is_for_ever));
         }
+    }
+
+    #[test]
+    fn an_eviction_is_forbidden_as_the_api_server_forbids_it() {
+        let one = |needs, has, is_ready| {
+            forbid(&[budget(&json!({ "minAvailable": 2 }), (needs, has, 3))], is_ready)
+        };
+        assert!(one(2, 2, true) && !one(2, 3, true), "the last healthy one stays");
+        assert!(!one(2, 2, false) && one(2, 1, false), "one that is not ready goes if the others are enough");
+        assert!(one(0, 0, false), "the status was not filled in yet");
+        let mut always = budget(&json!({ "minAvailable": 2 }), (2, 1, 3));
+        always.allows_unhealthy = true;
+        assert!(forbid(std::slice::from_ref(&always), true) && !forbid(std::slice::from_ref(&always), false));
+        let fine = || budget(&json!({ "maxUnavailable": 1 }), (2, 3, 3));
+        assert!(!forbid(&[], true) && !forbid(&[fine()], true) && forbid(&[fine(), fine()], true));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Reads pods, nodes and workloads from the API server, for all verbs: the same error, the same missing right and the same object
 //! that is gone are handled in the same way everywhere.
 //!
-//! A 404 of a single object is `None`: [`existing`]. A 403 is an error unless the verb can do without the objects: [`readable`].
+//! An object that does not exist is `None`: [`existing`], and so is a list of a kind that the server does not have: [`served`]. A
+//! 403 is an error unless the verb can do without the objects: [`readable`].
 //! Workloads that the caller may not read never are an error, because a chain of owners may end anywhere: see `owners`.
 
 mod owners;
@@ -12,7 +13,7 @@ pub(crate) use owners::{
 };
 pub(crate) use pod::{PodView, status};
 
-use crate::api::{self, ApiError, JSON, ListMeta};
+use crate::api::{self, ApiError, ErrorStatus, JSON, ListMeta};
 use crate::connect::Session;
 use common::api::{self as wire, DecodeError};
 use common::model::chain::chain;
@@ -59,18 +60,26 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Turns a 403 into `None`.
 pub(crate) fn readable<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
-    without(answer, 403)
+    without(answer, |refused| refused.code == 403)
 }
 
-/// Turns a 404 into `None`.
+/// Turns the API server's answer that an object does not exist into `None`; the 404 of a proxy is an error.
 pub(crate) fn existing<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
-    without(answer, 404)
+    without(answer, ErrorStatus::is_not_found)
 }
 
-fn without<T>(answer: Result<T, ApiError>, code: u16) -> Result<Option<T>, ApiError> {
+/// Turns a 404 into `None`, for kinds that not every server has: for an unknown API group the API server sends no `Status`.
+pub(crate) fn served<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+    without(answer, |refused| refused.code == 404)
+}
+
+fn without<T>(
+    answer: Result<T, ApiError>,
+    is_none: impl Fn(&ErrorStatus) -> bool,
+) -> Result<Option<T>, ApiError> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.code() == Some(code) => Ok(None),
+        Err(ApiError::Refused(refused)) if is_none(&refused) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -82,7 +91,7 @@ pub(crate) async fn get<T>(
     decode: impl Fn(&str) -> Result<T, DecodeError>,
 ) -> Result<(T, Option<Timestamp>), ApiError> {
     let answer = api::get(session, path, JSON).await?;
-    let object = decode(&answer.text).map_err(|error| ApiError::Broken(chain(&error)))?;
+    let object = decode(&answer.text).map_err(api::broken)?;
     Ok((object, answer.at))
 }
 

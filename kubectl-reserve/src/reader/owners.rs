@@ -1,7 +1,7 @@
 //! Reads workloads, and the owners of pods from the nearest to the top. An `ownerReferences` entry proves nothing: `common::cluster`
 //! counts an owner only if the object that was read has the claimed UID.
 
-use super::{existing, get, list, readable};
+use super::{existing, get, list, readable, served};
 use crate::api::{ApiError, METADATA};
 use crate::connect::{Session, is_name};
 use crate::error::Failure;
@@ -138,7 +138,7 @@ pub(crate) async fn workloads(
     accept: &str,
 ) -> Result<Option<Vec<Workload>>, ApiError> {
     let listed = list(session, path, "", accept, |json| workload(kind, json)).await;
-    let listed = readable(existing(listed))?;
+    let listed = readable(served(listed))?;
     Ok(listed.map(|found| found.map(|(all, _)| all).unwrap_or_default()))
 }
 

@@ -4,13 +4,12 @@
 //! answers from its cache.
 
 use super::read::no_node;
-use crate::api::{self as calls, ApiError, ApiResponse, JSON};
+use crate::api::{self as calls, ApiError, ApiResponse, JSON, broken};
 use crate::connect::Session;
 use crate::error::Failure;
-use crate::reader::{LIVE, NODES, PARALLEL, PODS, on_node};
+use crate::reader::{LIVE, NODES, PARALLEL, PODS, existing, on_node};
 use common::api;
 use common::api::list::page;
-use common::model::chain::chain;
 use common::model::{Node, Pod};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
@@ -25,14 +24,15 @@ pub(super) async fn nodes(
     are_typed: bool,
     version: &str,
 ) -> Result<(Vec<Node>, Option<Timestamp>), Failure> {
+    let refused = |error: ApiError| error.into_failure("read the node", "get nodes (cluster scope)");
     let read = async |name: &String| {
         let answer = not_older(session, &format!("{NODES}/{name}?"), version, "").await;
-        match answer {
-            Err(error) if error.code() == Some(404) && !are_typed => Ok(None),
-            Err(error) if error.code() == Some(404) => Err(no_node(name)),
-            Err(error) => Err(error.into_failure("read the node", "get nodes (cluster scope)")),
-            Ok(answer) => {
-                let node = api::node::node(&answer.text).map_err(|error| Failure::new(chain(&error)))?;
+        match existing(answer) {
+            Ok(None) if are_typed => Err(no_node(name)),
+            Ok(None) => Ok(None),
+            Err(error) => Err(refused(error)),
+            Ok(Some(answer)) => {
+                let node = api::node::node(&answer.text).map_err(|error| refused(broken(error)))?;
                 Ok(Some((node, answer.at)))
             }
         }
@@ -57,9 +57,9 @@ pub(super) async fn pods(session: &Session, names: &[String]) -> Result<Vec<Pod>
 async fn pods_on(session: &Session, node: &str, version: &str) -> Result<(Vec<Pod>, String), ApiError> {
     let path = format!("{PODS}?{}%2C{LIVE}&", on_node(node));
     let answer = not_older(session, &path, version, "&resourceVersionMatch=NotOlderThan").await?;
-    let page = page(&answer.text).map_err(|error| ApiError::Broken(chain(&error)))?;
+    let page = page(&answer.text).map_err(broken)?;
     let pods = page.items.iter().map(|json| api::pod::pod(json)).collect::<Result<_, _>>();
-    Ok((pods.map_err(|error| ApiError::Broken(chain(&error)))?, page.resource_version.into_owned()))
+    Ok((pods.map_err(broken)?, page.resource_version.into_owned()))
 }
 
 /// A state that is not older than `version`; the newest one if `version` is empty, or if the server's cache has not reached it.

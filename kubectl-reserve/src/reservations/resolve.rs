@@ -1,4 +1,4 @@
-//! Finds a reservation by its argument: `NAME`, `NODE/NAME`, `<owner-uid>.<seat>` as in events, or the beginning of an owner's UID.
+//! Finds a reservation by its argument: `NAME`, `NODE/NAME`, `<owner-uid>.<seat>` as in events, or an unambiguous beginning of NAME.
 
 use super::{Row, owner_name};
 use crate::connect::is_name;
@@ -7,8 +7,8 @@ use crate::render::printable;
 use common::api::names;
 use common::config::nearest::nearest;
 
-/// The shortest beginning of an owner's UID that is accepted.
-const UID_LEN_MIN: usize = 8;
+/// The shortest beginning of a name that is accepted.
+const PREFIX_LEN_MIN: usize = 4;
 
 /// The longest name is an annotation key: a prefix of 253 characters, a slash, and 63.
 const NAME_LEN_MAX: usize = 317;
@@ -59,10 +59,10 @@ pub(crate) fn matching<'r, 'w>(
     };
     let here: Vec<&Row<'_>> = rows.iter().filter(is_there).collect();
     let exact: Vec<&Row<'_>> = here.iter().copied().filter(|row| is_called(row, &asked.name)).collect();
-    if !exact.is_empty() || asked.name.len() < UID_LEN_MIN {
+    if !exact.is_empty() || asked.name.len() < PREFIX_LEN_MIN {
         return exact;
     }
-    here.into_iter().filter(|row| row.is_manual() && row.name().starts_with(&asked.name)).collect()
+    here.into_iter().filter(|row| row.name().starts_with(&asked.name)).collect()
 }
 
 /// The only reservation that `asked` can mean.
@@ -106,7 +106,8 @@ fn not_found(rows: &[Row<'_>], asked: &ReservationArg, namespace: Option<&str>) 
 
 fn ambiguous(rows: &[&Row<'_>], asked: &ReservationArg) -> Failure {
     let name = printable(&asked.name);
-    let mut text = format!("{name:?} is the name of {} reservations; say which:", rows.len());
+    let mut text =
+        format!("{name:?} is the name, or the beginning of it, of {} reservations; say which:", rows.len());
     for row in rows.iter().take(LISTED_MAX) {
         let owner = row.owner().map_or_else(
             || "for an unknown owner".into(),

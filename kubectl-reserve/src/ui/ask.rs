@@ -59,7 +59,11 @@ fn answer<T>(ask: impl FnOnce() -> Result<T, Error>) -> Result<T, Failure> {
 
 fn not_answered(error: &io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::Interrupted => Failure::silent(Exit::Interrupted),
+        ErrorKind::Interrupted => {
+            // The shell's prompt begins on a line of its own.
+            printer::say_always("");
+            Failure::silent(Exit::Interrupted)
+        }
         _ => Failure::new(format!("no answer: {error}")),
     }
 }

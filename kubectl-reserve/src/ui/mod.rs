@@ -8,6 +8,7 @@ mod ask;
 pub(crate) mod embedded;
 pub(crate) mod printer;
 pub(crate) mod progress;
+pub(crate) mod redraw;
 pub(crate) mod signal;
 pub(crate) mod style;
 mod width;

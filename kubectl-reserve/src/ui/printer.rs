@@ -3,6 +3,7 @@
 
 use super::progress::suspend;
 use super::{Paint, Tone, Ui, embedded};
+use crate::api::{NO_CONNECTION, UNREACHABLE};
 use crate::error::Failure;
 use crate::render::wrap::fold;
 use std::io::{ErrorKind, Write, stderr, stdout};
@@ -106,8 +107,8 @@ pub(crate) fn finish(outcome: Result<(), Failure>) -> ExitCode {
 pub(crate) fn finish_with_code(outcome: Result<(), Failure>) -> u8 {
     let Err(failure) = outcome else { return 0 };
     if let Some(message) = &failure.message {
-        // As in kubectl, messages of the API server are printed without the prefix `error:`.
-        match message.starts_with("Error from server") {
+        // As in kubectl, messages of or about the API server are printed without the prefix `error:`.
+        match ["Error from server", UNREACHABLE, NO_CONNECTION].iter().any(|lead| message.starts_with(lead)) {
             true => say_always(message),
             false => write(&with_colored_word("error:", Tone::Bad, message)),
         }

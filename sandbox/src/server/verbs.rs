@@ -191,12 +191,14 @@ impl ObjectRequest<'_> {
     /// The options of a deletion, from the body; without a body some of them from the URL.
     fn delete_options(&self) -> Answer<DeleteOptions> {
         let mut body = json(self.parts, self.body)?;
-        if body.is_null() {
+        let has_body = !body.is_null();
+        if !has_body {
             let grace = self.query.number("gracePeriodSeconds")?;
             body = json!({ "propagationPolicy": self.query.get("propagationPolicy"), "gracePeriodSeconds": grace });
         }
         let mut options = DeleteOptions::of(&body);
-        options.is_dry |= self.query.is_dry()?;
+        // As upstream: a body hides the query.
+        options.is_dry |= !has_body && self.query.is_dry()?;
         Ok(options)
     }
 

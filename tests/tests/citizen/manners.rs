@@ -55,7 +55,11 @@ fn colours_come_when_they_are_asked_for() -> Result<()> {
     let error = run("kubectl-reserve", &[], &["list", "--color=always"])?;
     assert!(error.talk.starts_with("\u{1b}[31merror:"), "{}", error.talk);
     let error = run("kubectl-reserve", &[], &["list"])?;
-    assert!(error.talk.starts_with("error: no kubeconfig found\n"), "{}", error.talk);
+    assert!(
+        error.talk.starts_with("error: no kubeconfig found: /no/such/file does not exist\n"),
+        "{}",
+        error.talk
+    );
     Ok(())
 }
 

@@ -42,8 +42,21 @@ fn a_budget_that_never_allows_it_is_recognised_at_once() -> Result<()> {
         ])?;
         ensure!(evictions(&ns).await?.len() == 1, "one try is enough");
         ensure!(writes(&ns).await?.is_empty() && ns.reservations(&node).await?.is_empty());
+        // A dry run ends as the real one does.
+        for dry_run in ["--dry-run", "--dry-run=server"] {
+            let refused = typed(&ns, &["pod", name_of(&old[0]), dry_run]).await?.ended(11)?;
+            refused.says(&[
+                "never/web-pdb needs 1 healthy pods and has 1",
+                "This budget never allows a disruption",
+            ])?;
+        }
+        let rehearsed =
+            typed(&ns, &["pod", name_of(&old[0]), "--ignore-pdb", "--dry-run=server"]).await?.ended(0)?;
+        ensure!(rehearsed.out.contains(" deleted (server dry run)\n"), "{rehearsed:#?}");
+        ensure!(name_of(&ns.running(&web, 1).await?[0]) == name_of(&old[0]), "it was really deleted");
         // Whoever insists can have it deleted, and its place is kept all the same.
-        typed(&ns, &["pod", name_of(&old[0]), "--yes", "--ignore-pdb"]).await?.ended(0)?;
+        let done = typed(&ns, &["pod", name_of(&old[0]), "--yes", "--ignore-pdb"]).await?.ended(0)?;
+        ensure!(done.says(&["  deleted  "])?.talk.find("evicted").is_none(), "it was not evicted");
         ensure!(node_of(&ns.replacement(&web, &old).await?) == node);
         Ok(())
     })

@@ -26,11 +26,44 @@ fn a_node_is_emptied_and_everybody_has_a_place() -> Result<()> {
         let done = typed(&ns, &["drain", &node, "--yes"]).await?.ended(0)?;
         ensure!(done.out == format!("node/{node} drained\n"), "{done:#?}");
         done.says(&[&format!("node/{node} cordoned"), "3 places reserved"])?;
+        ensure!(left(&ns, &node).await?.is_empty(), "it ended before the pods were gone");
         let pods = ns.running(&web, 2).await?.into_iter().chain(ns.running(&db, 1).await?);
         ensure!(pods.map(|pod| node_of(&pod).to_owned()).all(|at| at == b || at == c));
         ns.reserved(&b, 0).await?;
         ns.reserved(&c, 0).await?;
         drop(rival);
+        Ok(())
+    })
+}
+
+/// The names of the pods on a node, those that terminate included.
+async fn left(ns: &TestNamespace, node: &str) -> Result<String> {
+    let on_node = format!("--field-selector=spec.nodeName={node}");
+    ns.cluster.run_kubectl(&["get", "pods", "-n", ns.name, &on_node, "-o", "name"]).await
+}
+
+/// Whoever drains a node switches it off afterwards.
+#[test]
+fn a_drain_ends_when_the_pods_are_gone_and_a_rerun_waits_for_them() -> Result<()> {
+    SHARED_CLUSTER.run("drain-gone", async |ns| {
+        let node = ns.node("a", "4").await?;
+        let slow = std::time::Duration::from_secs(25);
+        let web = ns.deploy(deployment("web").cpu("2").terminate_after(slow)).await?;
+        ns.running(&web, 1).await?;
+        let b = ns.node("b", "4").await?;
+        let late = typed(&ns, &["drain", &node, "--yes", "--timeout=8s"]).await?.ended(12)?;
+        late.says(&[
+            &format!("timed out: 1 pod on {node} did not terminate yet: drain-gone/web-"),
+            &format!("kubectl uncordon {node}"),
+            &format!("kubectl reserve drain {node}"),
+        ])?;
+        ns.reserved(&b, 0).await?;
+        ensure!(!left(&ns, &node).await?.is_empty(), "the test is too slow");
+        let done = typed(&ns, &["drain", &node, "--yes"]).await?.ended(0)?;
+        let done = done.says(&["already cordoned", "waiting for 1 pod to terminate: drain-gone/web-"])?;
+        ensure!(!done.talk.contains("reserved"), "nothing is planned for it: {}", done.talk);
+        ensure!(left(&ns, &node).await?.is_empty() && ns.reservations(&b).await?.is_empty());
+        ensure!(evictions(&ns).await?.iter().filter(|write| write.is_stored()).count() == 1);
         Ok(())
     })
 }

@@ -86,8 +86,10 @@ fn the_shipped_roles_are_enough() -> Result<()> {
         ns.cluster.grant(User::Tenant, "reserve-operator", None).await?;
         // This daemon keeps its Leases in kube-system, as a static pod does.
         let unknown = typed_as(&ns, User::Tenant, &["pod", "web", "--yes"]).await?.ended(15)?;
-        unknown
-            .says(&["you may not see whether", "list leases.coordination.k8s.io (namespace kube-reserve)"])?;
+        unknown.says(&[
+            "it is unknown whether that enforces reservations",
+            "list leases.coordination.k8s.io (namespace kube-reserve)",
+        ])?;
         let rbac = std::fs::read_to_string(workspace_dir().join("manifests/static-pod/rbac.yaml"))?;
         let is_role =
             |text: &&str| text.contains("kind: Role\n") && text.contains("name: reserve-replicas\n");

@@ -76,3 +76,32 @@ fn a_pod_of_an_owner_of_an_unknown_kind_is_told_before_anything_is_deleted() -> 
         untouched(&ns, &node).await
     })
 }
+
+/// The daemon runs, and the pod's scheduler is another one: the way out is for this very workload.
+#[test]
+fn a_pod_of_another_scheduler_is_refused_with_the_patch_for_its_workload() -> Result<()> {
+    SHARED_CLUSTER.run("other-scheduler", async |ns| {
+        let node = ns.node("a", "4").await?;
+        // Nobody places it here, so it names its node.
+        let shape = deployment("web").cpu("1").pod_field("nodeName", json!(node));
+        let web = ns.cluster.deploy(ns.fit_for(shape, "default-scheduler")).await?;
+        ns.running(&web, 1).await?;
+        ns.node("b", "4").await?;
+        for line in [&["pod", "web", "--yes"][..], &["drain", &node, "--yes"]] {
+            let refused = typed(&ns, line).await?.ended(15)?;
+            refused.says(&[
+                "is placed by default-scheduler, which does not enforce reservations",
+                "The daemon enforces them for reserve-scheduler",
+                "kubectl patch deployment web -n other-scheduler --type=merge -p",
+                "manifests/extender/README.md",
+                "--unenforced goes on without",
+            ])?;
+        }
+        untouched(&ns, &node).await?;
+        let patch = r#"{"spec":{"template":{"spec":{"schedulerName":"reserve-scheduler","nodeName":null}}}}"#;
+        let patch = ["patch", "deployment", "web", "-n", ns.name, "--type=merge", "-p", patch];
+        ns.cluster.run_kubectl(&patch).await?;
+        ns.running(&web, 1).await?;
+        Ok(())
+    })
+}

@@ -7,8 +7,14 @@ use daemon::clock::Clock;
 use daemon::config::Config as DaemonConfig;
 use daemon::connect::Clients;
 use daemon::metrics::Metrics;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
-use sandbox::{Config, Pace, Sandbox};
+use sandbox::{Api, Config, Pace, Sandbox};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +23,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+use tower::Service as _;
 
 /// From which names and ids are made.
 const SEED: u64 = 6;
@@ -78,6 +86,19 @@ impl Cluster {
         Ok(Self { sandbox, clock, client, home, runtime })
     }
 
+    /// A kubeconfig that leads through a proxy, which answers by itself what `answer` says.
+    pub(crate) fn through_proxy(&self, name: &str, answer: ProxyAnswer) -> Result<String> {
+        let api = self.sandbox.api();
+        let port = self.runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await?;
+            let port = listener.local_addr()?.port();
+            self.runtime.spawn(proxy(listener, api, answer));
+            anyhow::Ok(port)
+        })?;
+        let path = self.file(name, &kubeconfig(port).to_string())?;
+        Ok(path.display().to_string())
+    }
+
     /// Where whoever uses it lives.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
@@ -107,21 +128,21 @@ impl Cluster {
 
     /// Makes an object, and returns it as it was made.
     pub(crate) fn create(&self, folder: &str, object: &Value) -> Result<Value> {
-        let request = http::Request::post(folder).header("Content-Type", "application/json");
+        let request = Request::post(folder).header("Content-Type", "application/json");
         let request = request.body(object.to_string().into_bytes())?;
         self.runtime.block_on(self.client.request(request)).with_context(|| format!("create {object}"))
     }
 
     /// Merges something into an object, or into a part of it.
     pub(crate) fn merge(&self, path: &str, patch: &Value) -> Result<Value> {
-        let request = http::Request::patch(path).header("Content-Type", "application/merge-patch+json");
+        let request = Request::patch(path).header("Content-Type", "application/merge-patch+json");
         let request = request.body(patch.to_string().into_bytes())?;
         self.runtime.block_on(self.client.request(request)).with_context(|| format!("{path}: {patch}"))
     }
 
     /// What is at a path.
     pub(crate) fn read(&self, path: &str) -> Result<Value> {
-        let request = http::Request::get(path).body(Vec::new())?;
+        let request = Request::get(path).body(Vec::new())?;
         self.runtime.block_on(self.client.request(request)).with_context(|| path.to_owned())
     }
 
@@ -154,6 +175,28 @@ impl Cluster {
         if let Some(clock) = &self.clock {
             clock.store(at.as_second(), Ordering::SeqCst);
         }
+    }
+}
+
+/// The status and the body with which a proxy answers a request by itself: by its method, path and query.
+pub(crate) type ProxyAnswer = fn(&str, &str) -> Option<(u16, String)>;
+
+async fn proxy(listener: TcpListener, api: Api, answer: ProxyAnswer) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let api = api.clone();
+        let serve = service_fn(move |request: Request<Incoming>| {
+            let mut api = api.clone();
+            async move {
+                let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+                let Some((code, body)) = answer(request.method().as_str(), path) else {
+                    return api.call(request).await;
+                };
+                let response = Response::builder().status(code).body(Full::from(body).boxed_unsync());
+                Ok(response.unwrap_or_default())
+            }
+        });
+        connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), serve));
     }
 }
 

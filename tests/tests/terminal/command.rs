@@ -16,6 +16,7 @@ pub(crate) struct Person<'c> {
 }
 
 /// What came out of pipes.
+#[derive(Debug)]
 pub(crate) struct Piped {
     pub(crate) out: String,
     pub(crate) talk: String,

@@ -13,3 +13,4 @@ mod golden;
 mod looking;
 mod manners;
 mod still;
+mod unread;

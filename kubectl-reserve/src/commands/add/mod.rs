@@ -32,6 +32,10 @@ pub(super) struct Creation {
 
 pub(crate) async fn run(args: &Add, context: &Context) -> Result<(), Failure> {
     let session = &context.session;
+    if args.pod.is_none() && (args.node.is_none() || args.owner.is_none()) {
+        return Err(Failure::usage("say whose room is reserved, and where")
+            .hint("--pod POD keeps the place of a pod; --node NODE --for TYPE/NAME --cpu 500m --memory 1Gi keeps room for a workload"));
+    }
     let (life, amounts) = (ttl(&args.ttl)?, amounts::read(args)?);
     let recipient = recipient::find(args, context).await?;
     let node = recipient.node(args)?;

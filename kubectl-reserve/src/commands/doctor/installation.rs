@@ -41,13 +41,18 @@ pub(super) async fn look(session: &Session, wanted: Vec<Object>) -> Vec<Installe
     all
 }
 
-/// The checks of the objects.
-pub(super) fn checks(seen: &[InstalledObject], namespace: &str) -> Vec<Check> {
-    let is_found = |one: &InstalledObject| matches!(one.live, LiveState::Found(_));
-    let is_hidden = |one: &InstalledObject| one.live == LiveState::Hidden;
-    if !seen.iter().any(is_found) && !seen.iter().any(is_hidden) {
+/// The checks of the objects. `is_live`: whether a replica of the daemon runs, however it was started.
+pub(super) fn checks(seen: &[InstalledObject], namespace: &str, is_live: bool) -> Vec<Check> {
+    const NAME: &str = "installation";
+    // A namespace of that name alone is no installation, and others may have made it.
+    let is_part =
+        |one: &&InstalledObject| GROUPS.iter().any(|(.., kinds)| kinds.contains(&one.object.kind.kind));
+    if seen.iter().filter(is_part).all(|one| one.live == LiveState::Missing) {
         let message = format!("the daemon is not installed in namespace {namespace}");
-        return vec![Check::warn("installation", message, CURE)];
+        return vec![match is_live {
+            true => Check::note(NAME, format!("{message}; the replica that runs was started in another way")),
+            false => Check::warn(NAME, message, CURE),
+        }];
     }
     let mut checks = Vec::new();
     for (name, what, kinds) in GROUPS {
@@ -166,14 +171,9 @@ pub(super) fn is_extender(seen: &[InstalledObject]) -> bool {
     args.into_iter().flatten().filter_map(Value::as_str).any(|arg| arg.starts_with("--extender-address"))
 }
 
-/// Whether the daemon's Deployment exists.
-pub(super) fn is_installed(seen: &[InstalledObject]) -> bool {
-    seen.iter().any(|one| one.object.kind.kind == "Deployment" && matches!(one.live, LiveState::Found(_)))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{InstalledObject, LiveState, checks, is_extender, is_installed};
+    use super::{InstalledObject, LiveState, checks, is_extender};
     use crate::manifests::{InstallOptions, objects};
     use crate::render::doctor::Level;
     use serde_json::json;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn told(seen: &[InstalledObject]) -> Vec<(Level, String)> {
-        checks(seen, "kube-reserve").into_iter().map(|check| (check.level, check.message)).collect()
+        checks(seen, "kube-reserve", false).into_iter().map(|check| (check.level, check.message)).collect()
     }
 
     fn one<'s>(seen: &'s mut [InstalledObject], kind: &str, name: &str) -> &'s mut InstalledObject {
@@ -199,7 +199,7 @@ mod tests {
     fn what_is_as_it_should_be_is_three_lines() {
         let seen = seen();
         assert!(told(&seen).iter().all(|(level, _)| *level == Level::Ok) && told(&seen).len() == 3);
-        assert!(is_installed(&seen) && !is_extender(&seen));
+        assert!(!is_extender(&seen));
     }
 
     #[test]
@@ -209,6 +209,16 @@ mod tests {
         assert_eq!(
             told(&seen),
             [(Level::Warn, "the daemon is not installed in namespace kube-reserve".into())]
+        );
+        // As in the sandbox: nothing but the namespace, where a daemon runs.
+        let namespace = one(&mut seen, "Namespace", "kube-reserve");
+        namespace.live = LiveState::Found(Box::new(json!({})));
+        assert_eq!(told(&seen).len(), 1);
+        let started_otherwise = checks(&seen, "kube-reserve", true);
+        assert_eq!(
+            (started_otherwise.len(), started_otherwise[0].level),
+            (1, Level::Note),
+            "nothing to cure"
         );
         seen.iter_mut().for_each(|one| one.live = LiveState::Hidden);
         assert!(

@@ -112,7 +112,7 @@ impl Machine {
             Some(path) => Check::ok(NAME, path.display().to_string()),
             None => Check::warn(
                 NAME,
-                format!("{COMPLETION} is not on the PATH, so kubectl does not complete our words"),
+                format!("{COMPLETION} is not on the PATH, so shell completion is not installed"),
                 "kubectl reserve completion install",
             ),
         }

@@ -15,9 +15,8 @@ use crate::connect::{Session, connect};
 use crate::error::{Exit, Failure};
 use crate::manifests::{self, InstallOptions};
 use crate::print::print;
-use crate::reader::{existing, readable};
+use crate::reader::{readable, served};
 use crate::render::doctor::{Check, DoctorReport, Level};
-use crate::render::status::StatusReport;
 use crate::ui::Ui;
 use common::api::names;
 use jiff::Timestamp;
@@ -72,12 +71,10 @@ async fn examine(
     let choice = InstallOptions { image: None, namespace: namespace.into(), is_extender: false };
     let wanted = manifests::objects(&choice).map_err(Failure::new)?;
     let seen = installation::look(session, wanted).await;
-    checks.extend(installation::checks(&seen, namespace));
-    let (mut data, leader) = status::read(context).await?;
-    let status = StatusReport::of(&mut data, leader.as_deref());
+    let (mut data, status) = status::read(context).await?;
+    checks.extend(installation::checks(&seen, namespace, status.live().next().is_some()));
     let facts = ClusterFacts {
         namespace: namespace.into(),
-        is_installed: installation::is_installed(&seen),
         is_extender: installation::is_extender(&seen),
         autoscalers: autoscalers(session).await?,
         nodes: nodes(session).await?,
@@ -114,7 +111,7 @@ async fn metadata(session: &Session, path: &str, mut each: impl FnMut(MetaWire))
         each(metadata);
         Ok(())
     };
-    let listed = readable(existing(api::list(session, path, "", METADATA, read).await));
+    let listed = readable(served(api::list(session, path, "", METADATA, read).await));
     listed.map(drop).map_err(|error| error.into_failure("list", path))
 }
 

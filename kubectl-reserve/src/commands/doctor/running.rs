@@ -3,7 +3,7 @@
 use crate::cluster_data::ClusterData;
 use crate::render::doctor::Check;
 use crate::render::plural;
-use crate::render::status::{SchedulerLine, StatusReport};
+use crate::render::status::{Installation, SchedulerLine, StatusReport};
 use common::api::names;
 use common::api::reservation::PER_NODE_MAX;
 use common::cluster::{Enforcement, ReservationState};
@@ -17,7 +17,6 @@ const NAMED_MAX: usize = 5;
 /// Facts about the cluster that `status` does not have.
 pub(super) struct ClusterFacts {
     pub(super) namespace: String,
-    pub(super) is_installed: bool,
     /// Whether the daemon is configured as kube-scheduler's extender.
     pub(super) is_extender: bool,
     /// The Deployments of cluster autoscalers, as `namespace/name`.
@@ -35,9 +34,9 @@ pub(super) fn replicas(status: &StatusReport, facts: &ClusterFacts) -> Vec<Check
     let live: Vec<_> = status.live().collect();
     if live.is_empty() {
         let message = "no replica is live: nothing keeps reservations";
-        return vec![match facts.is_installed {
-            true => Check::fail("replicas", message, logs),
-            false => Check::warn("replicas", message, "kubectl reserve install"),
+        return vec![match &status.installation {
+            Installation::NotReady { why, .. } => Check::fail("replicas", format!("{message}: {why}"), logs),
+            _ => Check::warn("replicas", message, "kubectl reserve install"),
         }];
     }
     let mut checks = vec![Check::ok("replicas", format!("{} live", plural(live.len(), "replica")))];
@@ -229,12 +228,11 @@ mod tests {
     use super::{ClusterFacts, autoscalers, bounds, replicas, reservations, schedulers};
     use crate::render::doctor::{Check, Level};
     use crate::render::status::tests::{data, status};
-    use crate::render::status::{ReplicaLine, StatusReport};
+    use crate::render::status::{Installation, ReplicaLine, StatusReport};
 
     fn facts() -> ClusterFacts {
         ClusterFacts {
             namespace: "kube-reserve".into(),
-            is_installed: true,
             is_extender: false,
             autoscalers: vec![],
             nodes: vec![],
@@ -267,8 +265,13 @@ mod tests {
     #[test]
     fn without_a_live_replica_an_installation_fails_and_none_is_a_warning() {
         let none = StatusReport { replicas: Vec::<ReplicaLine>::new(), ..status() };
-        assert_eq!(replicas(&none, &facts())[0].level, Level::Fail);
-        assert_eq!(replicas(&none, &ClusterFacts { is_installed: false, ..facts() })[0].level, Level::Warn);
+        assert_eq!(replicas(&none, &facts())[0].level, Level::Warn);
+        let installation = Installation::NotReady { namespace: "x".into(), why: "no image".into() };
+        let not_ready = StatusReport { installation, replicas: vec![], ..status() };
+        assert_eq!(
+            told(&replicas(&not_ready, &facts()), Level::Fail),
+            ["no replica is live: nothing keeps reservations: no image"]
+        );
         let hidden = StatusReport { missing: vec!["list leases (cluster scope)".into()], ..none };
         assert_eq!(replicas(&hidden, &facts())[0].level, Level::Note);
     }

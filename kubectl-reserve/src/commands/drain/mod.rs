@@ -1,6 +1,7 @@
 //! `kubectl reserve drain`: finds and reserves room on other nodes for every pod before any of them is evicted. `plan` chooses the
-//! nodes, `moves` carries it out.
+//! nodes, `moves` carries it out, `gone` waits for the end of the pods.
 
+mod gone;
 mod moves;
 mod plan;
 
@@ -19,6 +20,7 @@ use futures::FutureExt as _;
 use http::Method;
 use moves::Moves;
 use std::time::Duration;
+use tokio::time::Instant;
 
 pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> {
     let node = args.node.strip_prefix("node/").or_else(|| args.node.strip_prefix("nodes/"));
@@ -29,10 +31,13 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if args.grace_period == 0 && !args.force {
         return Err(Failure::usage("--grace-period=0 needs --force"));
     }
+    let deadline = (!args.timeout.is_zero()).then(|| Instant::now() + args.timeout);
     let plan = plan::plan(args, context, node).await?;
     let table = plan.table();
     if args.dry_run.dry_run != DryRun::None {
-        printer::out(&table)?;
+        if !plan.places.is_empty() {
+            printer::out(&table)?;
+        }
         plan.check()?;
         let mut moves = Moves::new(context, recreate_flags(args), node, plan);
         moves.prepare().await?;
@@ -48,16 +53,19 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if count > 0 && !context.ui.confirm(&question, &otherwise)? {
         return Err(declined());
     }
+    let (leaving, already) = (plan.leaving.clone(), if plan.is_cordoned { "already " } else { "" });
     let mut moves = Moves::new(context, recreate_flags(args), node, plan);
     moves.prepare().await?;
     cordon(&context.session, node, DryRun::None).await?;
-    printer::say(&format!("node/{node} cordoned"));
+    printer::say(&format!("node/{node} {already}cordoned"));
     // Ctrl-C is handled here until the end; the recreation of a pod handles it besides.
     let mut stops = StopRequests::listen()?;
-    match moves.all(&mut stops).await {
-        Ok(()) => printer::out(&format!("node/{node} drained\n")),
-        Err(failure) => Err(stopped(failure, &mut moves, node, &mut stops).await),
+    if let Err(failure) = moves.all(&mut stops, deadline).await {
+        return Err(stopped(failure, &mut moves, node, &mut stops).await);
     }
+    let gone = stops.unless(gone::wait(context, node, &leaving, deadline)).await;
+    gone.map_err(|failure| still_cordoned(failure, "", node))?;
+    printer::out(&format!("node/{node} drained\n"))
 }
 
 /// The output of a dry run. With `--dry-run=server` the server checks each step.
@@ -80,18 +88,19 @@ async fn stopped(failure: Failure, moves: &mut Moves<'_>, node: &str, stops: &mu
         _ = stops.next() => 1,
         left = moves.release_rest() => left,
     };
-    let mut text = failure.message.unwrap_or_default();
-    text += &format!("\n  {} of {} pods were not touched", moves.left(), moves.total());
+    let mut text = format!("\n  {} of {} pods were not touched", moves.left(), moves.total());
     text += match left {
         0 => "; no place is kept for them any more.",
         _ => "; some of their places could not be released and end by themselves.",
     };
-    text += &format!("\n  node/{node} stays cordoned: kubectl uncordon {node}");
-    let again = Failure::new(text).exit(failure.exit);
-    match failure.hint {
-        Some(hint) => again.hint(hint),
-        None => again,
-    }
+    still_cordoned(failure, &text, node)
+}
+
+/// The failure, with `more` about it, and that the node stays cordoned.
+fn still_cordoned(failure: Failure, more: &str, node: &str) -> Failure {
+    let text = failure.message.unwrap_or_default();
+    let text = format!("{text}{more}\n  node/{node} stays cordoned: kubectl uncordon {node}");
+    Failure { message: Some(text), ..failure }
 }
 
 /// Marks the node as unschedulable.

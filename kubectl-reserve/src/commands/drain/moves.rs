@@ -10,6 +10,7 @@ use crate::commands::recreate::{
 use crate::error::{Exit, Failure};
 use crate::flow::places::Place;
 use crate::node_patch::DryRun;
+use crate::render::plural;
 use crate::ui::printer;
 use crate::ui::progress::ProgressFallback;
 use crate::ui::signal::StopRequests;
@@ -17,6 +18,7 @@ use common::model::ReservationId;
 use common::model::{NodeName, PodKey, Uid};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+use tokio::time::Instant;
 
 /// The sort key of reservations: pods take the oldest one that they may use first.
 pub(crate) type Age = (Option<Timestamp>, ReservationId);
@@ -61,8 +63,13 @@ impl<'a> Moves<'a> {
         Ok(())
     }
 
-    /// Reserves room for all pods, and then moves them. Ctrl-C takes effect between two writes, so that each write is completed.
-    pub(super) async fn all(&mut self, stops: &mut StopRequests) -> Result<(), Failure> {
+    /// Reserves room for all pods, and then moves them. Ctrl-C takes effect between two writes, so that each write is completed;
+    /// the deadline between two pods.
+    pub(super) async fn all(
+        &mut self,
+        stops: &mut StopRequests,
+        deadline: Option<Instant>,
+    ) -> Result<(), Failure> {
         for (key, task) in std::mem::take(&mut self.tasks) {
             stops.check()?;
             self.moves.push(Move { key, task: Some(task), is_begun: false, reservation: None });
@@ -71,10 +78,15 @@ impl<'a> Moves<'a> {
             }
         }
         let count = self.moves.len();
-        printer::say(&format!("{count} places reserved"));
+        if count > 0 {
+            printer::say(&format!("{} reserved", plural(count, "place")));
+        }
         let bar = self.context.ui.bar(count as u64, &self.node, ProgressFallback::Nothing);
         for index in 0..count {
             stops.check()?;
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Err(Failure::new("timed out").exit(Exit::TimedOut));
+            }
             self.keep_rest_alive(index).await;
             bar.message(&self.moves[index].key.to_string());
             self.one(index).await?;

@@ -2,8 +2,9 @@
 
 use super::cannot;
 use crate::cli::Drain;
-use crate::cluster_data::{self, ClusterData};
+use crate::cluster_data::{self, ClusterData, Resource};
 use crate::commands::Context;
+use crate::commands::recreate::{not_enforced, unknown};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::flow::places::{Place, places};
@@ -11,19 +12,23 @@ use crate::reader::{self, PODS, PodView, with_labels};
 use crate::render::table::table;
 use crate::ui::printer;
 use common::cluster::Enforcement;
-use common::model::{NodeName, Pod, PodKey, ResourceName};
+use common::model::{NodeName, Pod, PodKey, ResourceName, Uid};
 use common::plugins::default_registry;
+use std::collections::BTreeSet;
 
 /// The new node of each pod, or why there is none.
 pub(super) struct DrainPlan {
     pub(super) places: Vec<Place>,
+    /// The pods that leave the node: those that are moved, and those that were terminating before.
+    pub(super) leaving: BTreeSet<Uid>,
+    pub(super) is_cordoned: bool,
     rows: Vec<Vec<String>>,
 }
 
 /// Finds a node for every pod that must be moved.
 pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<DrainPlan, Failure> {
     let session = &context.session;
-    let there = on_node(session, node, &args.pod_selector).await?;
+    let mut there = on_node(session, node, &args.pod_selector).await?;
     let builder = cluster_data::ClusterDataBuilder::default();
     let mut data = cluster_data::read(session, &context.ui, cluster_data::Depth::Decisions, builder)
         .await?
@@ -33,9 +38,15 @@ pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<
         return Err(Failure::new(format!("Error from server (NotFound): nodes \"{node}\" not found")));
     };
     let drained_node = ledger.node.clone();
+    // Nothing is planned for pods that terminate already: their replacements exist, or will be placed without this command.
+    let terminating: Vec<PodView> = there.extract_if(.., |pod| pod.deleting && !pod.is_mirror).collect();
+    let is_of_set = |pod: &&PodView| data.cluster.pod_context(&pod.pod).is_of_daemon_set();
+    let mut uids: BTreeSet<Uid> =
+        terminating.iter().filter(|pod| !is_of_set(pod)).map(|pod| pod.uid.clone()).collect();
     let leaving = pods_to_move(args, &data, there)?;
+    uids.extend(leaving.iter().map(|pod| pod.uid.clone()));
     if !args.unenforced {
-        check_enforcement(&data, &leaving)?;
+        check_enforcement(&data, &leaving, session)?;
     }
     let owners: Vec<(PodKey, String)> =
         leaving.iter().map(|pod| (pod.key.clone(), owner(&data, pod))).collect();
@@ -43,7 +54,7 @@ pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<
     let now = data.now;
     let places = places(&mut data.cluster, &drained_node, leaving, &default_registry(), now);
     let rows = places.iter().map(|place| row(place, &owners, &asks)).collect();
-    Ok(DrainPlan { places, rows })
+    Ok(DrainPlan { places, leaving: uids, is_cordoned: drained_node.unschedulable, rows })
 }
 
 /// Finds a node for one pod again, with the current state of the cluster.
@@ -134,18 +145,16 @@ fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodView>) -> Result
     Ok(leaving)
 }
 
-/// Fails if the scheduler of a pod does not enforce reservations.
-fn check_enforcement(data: &ClusterData, pods: &[Pod]) -> Result<(), Failure> {
+/// Fails if the scheduler of a pod does not enforce reservations, or if that is unknown.
+fn check_enforcement(data: &ClusterData, pods: &[Pod], session: &Session) -> Result<(), Failure> {
     let is_not_enforced = |pod: &&Pod| data.enforcement(&pod.spec.scheduler_name) == Enforcement::Nobody;
-    match pods.iter().find(is_not_enforced) {
-        None => Ok(()),
-        Some(pod) => Err(Failure::new(format!(
-            "pod {} is placed by {}, which does not enforce reservations, so its place could be lost",
-            pod.key, pod.spec.scheduler_name
-        ))
-        .hint("kubectl reserve status tells who enforces; --unenforced goes on without")
-        .exit(Exit::Unsafe)),
+    let Some(pod) = pods.iter().find(is_not_enforced) else { return Ok(()) };
+    let (name, scheduler) = (format!("pod {}", pod.key), &pod.spec.scheduler_name);
+    if data.unreadable.contains(&Resource::Replicas) {
+        return Err(unknown(&name, scheduler, &session.daemon));
     }
+    let owner = data.cluster.owner_of(pod).ok();
+    Err(not_enforced(&name, scheduler, owner.as_ref(), data.cluster.replicas().iter(), data.now))
 }
 
 fn owner(data: &ClusterData, pod: &Pod) -> String {

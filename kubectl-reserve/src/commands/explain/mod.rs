@@ -10,21 +10,23 @@ mod subject;
 mod triage;
 
 use super::Context;
+use crate::changes::Changes;
 use crate::cli::Explain;
 use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth, Saver};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::explain;
 use crate::print;
+use crate::reader::{NODES, PODS};
 use crate::rights::{self, Right};
+use crate::ui::redraw::Redraw;
 use crate::ui::{Ui, printer};
 use answer::{Answers, Explainer};
 use show::ExplainOutput;
-use std::time::Duration;
 use subject::Subject;
 
-/// The pause between two reads with `--watch`.
-const PAUSE: Duration = Duration::from_secs(2);
+/// What is watched with `--watch`: nearly everything that lets a pod wait shows in one of these.
+const WATCHED: [&str; 3] = [NODES, PODS, "/api/v1/persistentvolumeclaims"];
 
 /// Where the cluster is read from.
 enum Source<'s> {
@@ -38,17 +40,15 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
     if !args.watch {
         return finish(args, &once(args, &source, &context.ui, named).await?);
     }
-    let mut last: Option<Answers> = None;
+    let mut changes = Changes::begin(&context.session, &WATCHED).await?;
+    let (mut last, mut screen): (Option<Answers>, _) = (None, Redraw::default());
     loop {
         let answers = once(args, &source, &context.ui, named).await?;
         if last.as_ref().is_none_or(|last| !last.is_same(&answers)) {
-            if last.is_some() && args.print.output.is_table() {
-                printer::out("\n")?;
-            }
-            print_all(args, &answers)?;
+            screen.show(&context.ui, text(args, &answers)?)?;
         }
         last = Some(answers);
-        tokio::time::sleep(PAUSE).await;
+        changes.next(None).await?;
     }
 }
 
@@ -82,6 +82,9 @@ async fn once(
         evidence::read(session, &mut data, &subject).await?;
     }
     data.save()?;
+    if let Some(selection) = &subject.pending {
+        data.require_pods(selection.namespace.as_deref())?;
+    }
     let needs = data.missing_rights();
     if needs.is_empty() {
         data.warn_about_unreadable();
@@ -122,7 +125,14 @@ fn print_all(args: &Explain, answers: &Answers) -> Result<(), Failure> {
         printer::say(&answers.nothing_found());
         return Ok(());
     }
-    printer::out(&print::text(&args.print, &ExplainOutput { answers, is_brief: args.brief })?)
+    printer::out(&text(args, answers)?)
+}
+
+fn text(args: &Explain, answers: &Answers) -> Result<String, Failure> {
+    if answers.is_nothing() && args.print.output.is_table() {
+        return Ok(format!("{}\n", answers.nothing_found()));
+    }
+    print::text(&args.print, &ExplainOutput { answers, is_brief: args.brief })
 }
 
 fn finish(args: &Explain, answers: &Answers) -> Result<(), Failure> {

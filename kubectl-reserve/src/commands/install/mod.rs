@@ -4,7 +4,7 @@
 //! apply, wait for the rollout, remove what only the former version needed. An interrupted installation can be repeated.
 
 mod plan;
-mod rollout;
+pub(super) mod rollout;
 
 use super::Context;
 use crate::cli::Install;

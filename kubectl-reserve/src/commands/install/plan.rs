@@ -5,6 +5,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifests::{KINDS, Object, difference};
 use crate::objects;
+use crate::render::plural;
 use crate::rights::Right;
 use crate::ui::printer;
 use serde_json::Value;
@@ -119,10 +120,13 @@ impl InstallPlan {
             (new, "to create"),
             (changed, "to change"),
             (self.pruned.len(), "of a former version to remove"),
-            (same, "as they should be"),
+            (same, "unchanged"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
-        parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+        parts
+            .map(|(count, what)| format!("{} {what}", plural(*count, "object")))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -243,6 +247,6 @@ mod tests {
         let plan = InstallPlan { steps, pruned: vec![] };
         assert_eq!(plan.images().unwrap().0, "example.com/old:1");
         assert!(plan.is_upgrade() && !plan.has_namespace());
-        assert_eq!(plan.summary(), "40 to create, 1 to change");
+        assert_eq!(plan.summary(), "40 objects to create, 1 object to change");
     }
 }

@@ -4,6 +4,7 @@ use crate::api::ApiError;
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
 use crate::objects;
+use crate::reader::{existing, readable};
 use crate::render::printable;
 use crate::ui::Ui;
 use crate::ui::progress::ProgressFallback;
@@ -42,22 +43,17 @@ pub(super) async fn wait(
 }
 
 async fn follow(session: &Session, ui: &Ui, namespace: &str) -> Result<(), Failure> {
-    let failed =
-        |error: ApiError| error.into_failure("look at the rollout", "get deployments.apps and list pods");
-    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{}", names::AUTOMATIC);
     let mut said = format!("Waiting for deployment {:?} rollout to finish", names::AUTOMATIC);
     let progress = ui.spinner(&said, ProgressFallback::Lines);
     loop {
-        let rollout = rollout(&objects::get(session, &path).await.map_err(failed)?);
+        let (rollout, held_up) = look(session, namespace).await.map_err(|error| {
+            error.into_failure("look at the rollout", "get deployments.apps and list pods")
+        })?;
         let waiting = match rollout {
             Rollout::Done => return Ok(()),
             Rollout::Stuck(why) => return Err(stuck(&why, namespace)),
             Rollout::Waiting(waiting) => waiting,
         };
-        let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
-        let pods = objects::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), &label).await;
-        // A caller who may not list pods waits without this information.
-        let held_up = pods.unwrap_or_default().iter().find_map(held_up);
         let now = held_up.map_or(waiting.clone(), |why| format!("{waiting}: {why}"));
         if now != said {
             said.clone_from(&now);
@@ -65,6 +61,30 @@ async fn follow(session: &Session, ui: &Ui, namespace: &str) -> Result<(), Failu
         }
         tokio::time::sleep(POLL).await;
     }
+}
+
+/// The state of the daemon's rollout, and why one of its pods does not run.
+async fn look(session: &Session, namespace: &str) -> Result<(Rollout, Option<String>), ApiError> {
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{}", names::AUTOMATIC);
+    let rollout = rollout(&objects::get(session, &path).await?);
+    let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
+    let pods = objects::list(session, &format!("/api/v1/namespaces/{namespace}/pods"), &label).await;
+    // A caller who may not list pods has to do without this.
+    Ok((rollout, readable(pods)?.unwrap_or_default().iter().find_map(held_up)))
+}
+
+/// Why no replica of the daemon in `namespace` is ready; `None` if there is no Deployment of it.
+pub(crate) async fn why_not_ready(session: &Session, namespace: &str) -> Result<Option<String>, ApiError> {
+    let found = existing(look(session, namespace).await)?;
+    Ok(found.map(|(rollout, held_up)| match (held_up, rollout) {
+        (Some(why), _) | (None, Rollout::Stuck(why)) => why,
+        (None, Rollout::Waiting(what)) => {
+            what.rsplit(": ").next().unwrap_or_default().trim_end_matches('.').to_owned()
+        }
+        (None, Rollout::Done) => {
+            format!("none renews its Lease; see kubectl -n {namespace} logs deployment/{}", names::AUTOMATIC)
+        }
+    }))
 }
 
 fn rollout(deployment: &Value) -> Rollout {

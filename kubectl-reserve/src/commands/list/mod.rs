@@ -51,11 +51,11 @@ fn show(
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
     let (rows, missing) = chosen(&all, asked, filter);
-    if rows.is_empty() && missing.is_none() && args.print.output.is_table() {
+    let is_table = args.print.output.is_table();
+    if rows.is_empty() && missing.is_none() && is_table {
         printer::say(&nothing_found(filter));
         return Ok(());
     }
-    let is_table = args.print.output.is_table();
     let shown = Rows { rows, all_namespaces: args.all_namespaces, now, width: ui.width() };
     if !shown.rows.is_empty() || !is_table {
         print(&args.print, &shown)?;

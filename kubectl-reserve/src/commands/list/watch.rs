@@ -1,24 +1,21 @@
-//! `list --watch`: prints the rows that change. The state of a reservation follows from its node, its pods and the time, so
-//! everything is read again periodically; the longer a read takes, the longer the pause after it.
+//! `list --watch`: shows the table again when it changes, on a terminal; in a pipe it prints the rows that change. The state of a
+//! reservation follows from its node, its pods and the time, so all of them are read again when a node or a pod changes, and when
+//! a reservation expires.
 
-use super::{chosen, filter, node_selection};
+use super::{chosen, filter, node_selection, nothing_found};
+use crate::changes::Changes;
 use crate::cli::List;
 use crate::commands::Context;
 use crate::error::Failure;
-use crate::print::Output;
-use crate::render::list::{cells, headers, shorten};
+use crate::print::{self, Output};
+use crate::reader::{NODES, PODS};
+use crate::render::list::{Rows, cells, headers, shorten};
 use crate::render::table::append_rows;
 use crate::reservations::{self, PodSelection, ReservationArg, rows};
 use crate::ui::printer;
+use crate::ui::redraw::Redraw;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::time::Instant;
-
-/// The shortest pause between two reads.
-const PAUSE: Duration = Duration::from_secs(2);
-
-/// The pause is at least this many times as long as the read before.
-const PAUSE_FACTOR: u32 = 9;
 
 /// The width of the column EVENT: the longest word, and the gap between columns.
 const EVENT_COLUMN_WIDTH: usize = "MODIFIED".len() + 3;
@@ -39,25 +36,34 @@ pub(super) async fn run(args: &List, asked: &[ReservationArg], context: &Context
     if !matches!(args.print.output, Output::Table | Output::Wide | Output::Name) {
         return Err(Failure::usage("--watch goes with -o table, wide and name"));
     }
-    let mut before = ShownRows::new();
+    let is_whole = args.print.output != Output::Name && !args.output_watch_events;
+    let is_redrawn = is_whole && context.ui.is_stdout_terminal && context.ui.has_progress;
+    let mut watches = Changes::begin(&context.session, &[NODES, PODS]).await?;
+    let (mut before, mut screen) = (ShownRows::new(), Redraw::default());
     let mut has_headers = !args.print.no_headers;
     // Later events may have longer words than the first one.
     let mut widths = if args.output_watch_events { vec![EVENT_COLUMN_WIDTH] } else { Vec::new() };
     loop {
-        let started = Instant::now();
-        let after = look(args, asked, context).await?;
+        let (after, table, expiry) = look(args, asked, context).await?;
         let changes = changes(&before, &after, args.all_namespaces);
-        if !changes.is_empty() {
+        if is_redrawn {
+            screen.show(&context.ui, table)?;
+        } else if !changes.is_empty() {
             let is_short = context.ui.is_stdout_terminal && args.print.output == Output::Table;
             printer::out(&text(&changes, args, has_headers, is_short, &mut widths))?;
             has_headers = false;
         }
         before = after;
-        tokio::time::sleep(PAUSE.max(started.elapsed() * PAUSE_FACTOR)).await;
+        watches.next(expiry).await?;
     }
 }
 
-async fn look(args: &List, asked: &[ReservationArg], context: &Context) -> Result<ShownRows, Failure> {
+/// Reads the rows: each by its id, all of them as a table, and how long it is until the next of them expires.
+async fn look(
+    args: &List,
+    asked: &[ReservationArg],
+    context: &Context,
+) -> Result<(ShownRows, String, Option<Duration>), Failure> {
     let filter = filter(args, &context.session.namespace)?;
     let mut view =
         reservations::read(&context.session, &node_selection(asked, &filter), PodSelection::OnNodes).await?;
@@ -65,7 +71,17 @@ async fn look(args: &List, asked: &[ReservationArg], context: &Context) -> Resul
     let snapshot = view.snapshot();
     let (rows, _) = chosen(&rows(&snapshot), asked, &filter);
     let is_wide = args.print.output == Output::Wide;
-    Ok(rows.iter().map(|row| (row.id(), cells(row, args.all_namespaces, is_wide, now))).collect())
+    let shown = rows.iter().map(|row| (row.id(), cells(row, args.all_namespaces, is_wide, now))).collect();
+    let next = rows.iter().filter_map(|row| row.expires()).filter(|expires| *expires > now).min();
+    let expiry = next.and_then(|next| Duration::try_from(next.duration_since(now)).ok());
+    let table = match &rows[..] {
+        [] => format!("{}\n", nothing_found(&filter)),
+        _ => print::text(
+            &args.print,
+            &Rows { rows, all_namespaces: args.all_namespaces, now, width: context.ui.width() },
+        )?,
+    };
+    Ok((shown, table, expiry))
 }
 
 /// The rows that are new, changed or gone. Columns that only show the time are ignored.

@@ -94,7 +94,7 @@ pub(super) async fn create(session: &Session, target: &TargetPod) -> Answer {
         // The pod exists: an earlier try had no answer, or somebody else created it.
         Err(ApiError::Refused(refused)) if refused.code == 409 => Answer::Created,
         Err(ApiError::Refused(refused)) if matches!(refused.code, 429 | 500..) => {
-            Answer::Lost(refused.message)
+            Answer::Lost(refused.to_string())
         }
         Err(ApiError::Refused(refused)) => {
             let what = format!("{} could not be created again: {}", target.name(), refused.message);

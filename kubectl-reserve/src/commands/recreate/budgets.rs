@@ -3,7 +3,7 @@
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::flow::budget::{BlockedEviction, Budget};
-use crate::reader::{existing, pods, pods_in, readable};
+use crate::reader::{pods, pods_in, readable, served};
 use common::model::Pod;
 
 /// The budgets that select `pod`; `None` if the caller may not read them.
@@ -15,7 +15,7 @@ pub(super) async fn read(session: &Session, pod: &Pod) -> Result<Option<Vec<Budg
         Ok(())
     };
     let listed = calls::list(session, &path, "", JSON, each).await;
-    Ok(readable(existing(listed))?.flatten().map(|_| budgets))
+    Ok(readable(served(listed))?.flatten().map(|_| budgets))
 }
 
 /// A refused eviction with the server's `message`, and the budgets that select the pod. What cannot be read is left out.

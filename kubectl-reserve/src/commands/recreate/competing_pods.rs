@@ -37,10 +37,11 @@ pub(super) async fn competing_pods(
     let (enforcing, not_enforcing) = (default_registry(), without_reservations());
     let mut found = Vec::new();
     for pod in &waiting {
+        // Without the Leases it is unknown.
         let enforces = replicas.enforcement(&pod.spec.scheduler_name) != Enforcement::Nobody;
-        if !has_same_owner(pod, target)
-            && fits(pod, &without, if enforces { &enforcing } else { &not_enforcing })
-        {
+        let enforces = (!replicas.is_hidden).then_some(enforces);
+        let registry = if enforces == Some(true) { &enforcing } else { &not_enforcing };
+        if !has_same_owner(pod, target) && fits(pod, &without, registry) {
             found.push(competing_pod(pod, enforces));
         }
     }
@@ -60,7 +61,7 @@ fn has_same_owner(pod: &Pod, target: &TargetPod) -> bool {
     target.owner.as_ref().is_some_and(|owner| target.cluster.owner_of(pod).is_ok_and(|other| other == *owner))
 }
 
-fn competing_pod(pod: &Pod, enforces: bool) -> CompetingPod {
+fn competing_pod(pod: &Pod, enforces: Option<bool>) -> CompetingPod {
     let asks = crate::render::recreate::amounts(&pod.spec.requests.incoming);
     CompetingPod { name: pod.key.to_string(), asks, scheduler: pod.spec.scheduler_name.to_string(), enforces }
 }

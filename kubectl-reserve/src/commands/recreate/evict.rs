@@ -24,6 +24,13 @@ pub(super) struct Removal {
     pub(super) ignores_budgets: bool,
 }
 
+impl Removal {
+    /// The participle for messages.
+    pub(super) fn word(self) -> &'static str {
+        if self.ignores_budgets { "deleted" } else { "evicted" }
+    }
+}
+
 /// Evicts the pod, or sends the eviction as a dry run.
 pub(super) async fn evict(
     session: &Session,
@@ -31,8 +38,7 @@ pub(super) async fn evict(
     removal: Removal,
     is_dry_run: bool,
 ) -> Answer {
-    let (path, method, body) = request(target, removal);
-    let path = if is_dry_run { format!("{path}?dryRun=All") } else { path };
+    let (path, method, body) = request(target, removal, is_dry_run);
     match calls::write(session, method, &path, JSON, body.to_string()).await {
         Ok(_) => Answer::Allowed,
         Err(ApiError::Broken(why)) => Answer::Lost(why),
@@ -40,19 +46,22 @@ pub(super) async fn evict(
     }
 }
 
-fn request(target: &TargetPod, removal: Removal) -> (String, Method, Value) {
+fn request(target: &TargetPod, removal: Removal, is_dry_run: bool) -> (String, Method, Value) {
     let (key, uid) = (&target.pod.key, target.pod.uid.to_string());
-    let options = json!({ "gracePeriodSeconds": removal.grace, "preconditions": { "uid": uid } });
+    let mut options = json!({ "gracePeriodSeconds": removal.grace, "preconditions": { "uid": uid } });
     let path = pod_path(key);
     if removal.ignores_budgets {
-        let mut body = json!({ "apiVersion": "v1", "kind": "DeleteOptions" });
-        body["gracePeriodSeconds"] = options["gracePeriodSeconds"].clone();
-        body["preconditions"] = options["preconditions"].clone();
-        return (path, Method::DELETE, body);
+        (options["apiVersion"], options["kind"]) = ("v1".into(), "DeleteOptions".into());
+        if is_dry_run {
+            // A DELETE with a body ignores the query: with the dry run there, the pod would really be deleted.
+            options["dryRun"] = json!(["All"]);
+        }
+        return (path, Method::DELETE, options);
     }
     let metadata = json!({ "name": &*key.name, "namespace": &*key.namespace });
     let body = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata, "deleteOptions": options });
-    (format!("{path}/eviction"), Method::POST, body)
+    let query = if is_dry_run { "?dryRun=All" } else { "" };
+    (format!("{path}/eviction{query}"), Method::POST, body)
 }
 
 /// The meaning of the server's refusal.
@@ -71,7 +80,7 @@ async fn meaning(session: &Session, target: &TargetPod, refused: ErrorStatus) ->
             let blocked = BlockedEviction { permanent: Some(PermanentReason::Several), ..blocked };
             Answer::Refused(Refusal::Budget(Box::new(blocked)))
         }
-        404 => Answer::Refused(Refusal::Gone),
+        404 if refused.is_not_found() => Answer::Refused(Refusal::Gone),
         // The precondition failed: another pod has this name by now.
         409 if refused.message.to_ascii_lowercase().contains("uid") => Answer::Refused(Refusal::Gone),
         409 => Answer::Refused(Refusal::Soon(BUSY_PAUSE)),
@@ -79,7 +88,7 @@ async fn meaning(session: &Session, target: &TargetPod, refused: ErrorStatus) ->
             let needs = format!("create pods/eviction in namespace {}", target.pod.key.namespace);
             Answer::Failed(StopReason::Forbidden { message: refused.message, needs })
         }
-        500..=599 => Answer::Lost(refused.message),
+        500..=599 => Answer::Lost(refused.to_string()),
         _ => Answer::Failed(StopReason::Failed(format!("{} cannot be evicted: {said}", target.name()))),
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn no_answer(error: ApiError, what: &str, needs: &str) -> Answer {
             Answer::Failed(StopReason::Forbidden { message: refused.message, needs: needs.into() })
         }
         ApiError::Refused(refused) if refused.code == 429 || refused.code >= 500 => {
-            Answer::Lost(refused.message)
+            Answer::Lost(refused.to_string())
         }
         ApiError::Refused(refused) if what.is_empty() => Answer::Failed(StopReason::Failed(refused.message)),
         ApiError::Refused(refused) => {

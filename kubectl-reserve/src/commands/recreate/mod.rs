@@ -18,13 +18,17 @@ mod recheck;
 mod resume;
 pub(crate) mod rights;
 pub(crate) mod target;
+mod unenforced;
 
 pub(crate) use elsewhere::{NodeReservation, keep_alive, release, reserve, take_over};
 pub(crate) use prepare::{RecreationTask, prepare};
 pub(crate) use resume::{ResumeTask, find_gone, resume};
+pub(crate) use unenforced::{not_enforced, unknown};
 
 use super::Context;
+use crate::connect::Session;
 use crate::error::{Exit, Failure};
+use crate::flow::budget::{BlockedEviction, forbid};
 use crate::flow::recreate::{
     Answer, KeepMethod, Leftover, NodeMatch, RecreationOutcome, Refusal, Request, StopReason, Success, Terms,
 };
@@ -53,7 +57,7 @@ pub(crate) struct RecreatedPod {
 pub(crate) fn warn_of_competing_pods(task: &RecreationTask) {
     let competing_pods = task.plan.competing_pods.iter().flatten();
     let not_enforcing: Vec<&str> =
-        competing_pods.filter(|pod| !pod.enforces).map(|pod| pod.scheduler.as_str()).collect();
+        competing_pods.filter(|pod| pod.enforces == Some(false)).map(|pod| pod.scheduler.as_str()).collect();
     if not_enforcing.is_empty() || task.terms.keep_method == KeepMethod::Nothing {
         return;
     }
@@ -80,6 +84,7 @@ pub(crate) async fn recreate(context: &Context, task: RecreationTask) -> Result<
         amount: &task.plan.amount,
         seat: seat(task.reservation.as_ref()),
         backup,
+        removed: task.removal.word(),
         is_alone: task.other_node_uid.is_none(),
     };
     let mut executor = Executor::new(&context.session, &task);
@@ -99,6 +104,7 @@ pub(crate) async fn go_on(context: &Context, task: ResumeTask) -> Result<Recreat
         amount: &task.plan.amount,
         seat: seat(Some(&task.reservation)),
         backup: None,
+        removed: "evicted",
         is_alone: true,
     };
     let carry_out = async |request, _| match request {
@@ -118,6 +124,8 @@ struct Run<'a> {
     seat: String,
     /// The file with the manifest of the old pod, if it was backed up.
     backup: Option<String>,
+    /// `evicted` or `deleted`.
+    removed: &'static str,
     /// Whether no other pod is moved with this one.
     is_alone: bool,
 }
@@ -127,21 +135,25 @@ impl Run<'_> {
         &self,
         carry_out: impl AsyncFnMut(Request, KeepMethod) -> Answer,
     ) -> Result<RecreatedPod, Failure> {
-        let name = format!("pod/{}", self.key.name);
-        let keeps = format!("node/{}  {}", self.terms.node, self.amount);
-        let report = |event: &_, at: Duration| printer::say(&line(event, &name, &keeps, &self.seat, at));
+        let subject = self.subject();
+        let report = |event: &_, at: Duration| printer::say(&line(event, &subject, self.amount, at));
         self.finish(drive(self.terms.clone(), carry_out, report).await?)
     }
 
-    fn finish(&self, result: DriveResult) -> Result<RecreatedPod, Failure> {
-        let subject = RecreateSubject {
+    fn subject(&self) -> RecreateSubject<'_> {
+        RecreateSubject {
             pod: &self.key.name,
             namespace: &self.key.namespace,
             node: &self.terms.node,
             seat: &self.seat,
             backup: self.backup.as_deref(),
+            removed: self.removed,
             is_alone: self.is_alone,
-        };
+        }
+    }
+
+    fn finish(&self, result: DriveResult) -> Result<RecreatedPod, Failure> {
+        let subject = self.subject();
         let done = match result.outcome {
             RecreationOutcome::Done(done) => *done,
             outcome => return Err(failure(&outcome, &subject)),
@@ -177,10 +189,7 @@ pub(crate) async fn dry_run(
     task: &RecreationTask,
     dry_run: DryRun,
 ) -> Result<String, Failure> {
-    let name = task.target.name();
-    if dry_run != DryRun::Server {
-        return Ok(format!("{name} recreated (dry run)\n"));
-    }
+    let (name, removed) = (task.target.name(), task.removal.word());
     let mut text = String::new();
     let (session, node) = (&context.session, &task.terms.node);
     let subject = RecreateSubject {
@@ -189,10 +198,17 @@ pub(crate) async fn dry_run(
         node,
         seat: &seat(task.reservation.as_ref()),
         backup: None,
+        removed,
         is_alone: true,
     };
+    if dry_run != DryRun::Server {
+        return match blocked(session, task).await {
+            Some(blocked) => Err(refused(Answer::Refused(Refusal::Budget(Box::new(blocked))), &subject)),
+            None => Ok(format!("{name} recreated (dry run)\n")),
+        };
+    }
     match evict::evict(session, &task.target, task.removal, true).await {
-        Answer::Allowed => text += &format!("{name} evicted (server dry run)\n"),
+        Answer::Allowed => text += &format!("{name} {removed} (server dry run)\n"),
         answer => return Err(refused(answer, &subject)),
     }
     if let (Some(wanted), KeepMethod::Reservation) = (&task.reservation, task.terms.keep_method) {
@@ -202,6 +218,17 @@ pub(crate) async fn dry_run(
         }
     }
     Ok(text)
+}
+
+/// What forbids the eviction, as far as the budgets that were read say.
+async fn blocked(session: &Session, task: &RecreationTask) -> Option<BlockedEviction> {
+    let pod = &task.target.pod;
+    let budgets = task.plan.budgets.as_deref().unwrap_or_default();
+    let is_asked = !task.removal.ignores_budgets && !pod.deleting;
+    if !is_asked || !forbid(budgets, pod.is_ready) {
+        return None;
+    }
+    Some(budgets::blocked(session, pod, String::new()).await)
 }
 
 fn refused(answer: Answer, subject: &RecreateSubject<'_>) -> Failure {

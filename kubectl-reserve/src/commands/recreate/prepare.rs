@@ -3,6 +3,7 @@
 
 use super::evict::Removal;
 use super::target::{self, TargetPod};
+use super::unenforced::{not_enforced, unknown};
 use super::{amount, budgets, checks, competing_pods, rights};
 use crate::cli::Recreate;
 use crate::cli::recreate::{SameNode, WaitForFlag};
@@ -14,7 +15,6 @@ use crate::replicas::{self, Replicas};
 use crate::reservations::record::{self, UnwritableRecord};
 use crate::rights::{Right, require};
 use common::api::names::SCHEDULER_NAME;
-use common::api::replica::DaemonNamespaces;
 use common::cluster::{self, Enforcement, replacement_reservation};
 use common::model::keep::LIFE_MAX;
 use common::model::owner::OwnerKind;
@@ -64,9 +64,9 @@ pub(crate) async fn prepare(
     let keep_method = keep_method(context, &target, flags).await;
     let enforcement = enforcement(&target, &replicas, keep_method);
     if !replicas.is_hidden || enforcement != Enforcement::Nobody {
-        check_enforcement(&target, flags, keep_method, enforcement)?;
+        check_enforcement(&target, flags, keep_method, enforcement, &replicas)?;
     } else if keep_method != KeepMethod::Nothing && !flags.unenforced {
-        return Err(enforcement_unknown(&target, &context.session.daemon));
+        return Err(unknown(&target.name(), &target.pod.spec.scheduler_name, &session.daemon));
     }
     let reservation = match keep_method {
         KeepMethod::Nothing => None,
@@ -136,39 +136,20 @@ fn check_enforcement(
     flags: &Recreate,
     keep_method: KeepMethod,
     enforcement: Enforcement,
+    replicas: &Replicas,
 ) -> Result<(), Failure> {
     if keep_method == KeepMethod::Nothing || flags.unenforced {
         return Ok(());
     }
     if enforcement == Enforcement::Nobody {
-        let scheduler = &target.pod.spec.scheduler_name;
-        return Err(Failure::new(format!(
-            "{} is placed by {scheduler}, which does not enforce reservations, so its room could be lost",
-            target.name()
-        ))
-        .hint(
-            "kubectl reserve status tells who enforces; kubectl reserve install adds the daemon; --unenforced \
-             goes on without",
-        )
-        .exit(Exit::Unsafe));
+        let (name, scheduler, owner) =
+            (target.name(), &target.pod.spec.scheduler_name, target.owner.as_ref());
+        return Err(not_enforced(&name, scheduler, owner, replicas.all.iter(), replicas.now));
     }
     if target.owner.is_none() {
         return Err(owner_unreadable(target));
     }
     Ok(())
-}
-
-/// The error if the caller may not read whether the scheduler enforces reservations.
-fn enforcement_unknown(target: &TargetPod, daemon: &DaemonNamespaces) -> Failure {
-    let (name, scheduler) = (target.name(), &target.pod.spec.scheduler_name);
-    Failure::new(format!(
-        "{name} is placed by {scheduler}, and you may not see whether that enforces reservations, so its room could be lost"
-    ))
-    .hint(format!(
-        "needs: {}; --daemon-namespace NAME if the daemon is elsewhere; --unenforced goes on without",
-        replicas::right(daemon)
-    ))
-    .exit(Exit::Unsafe)
 }
 
 /// The error if the owner cannot be read: without it no reservation can be made, because a reservation names its owner.

@@ -8,7 +8,7 @@ use crate::api::JSON;
 use crate::cli::Recreate;
 use crate::commands::Context;
 use crate::connect::Session;
-use crate::error::{Exit, Failure};
+use crate::error::Failure;
 use crate::flow::recreate::{KeepMethod, Terms, WaitFor};
 use crate::reader::{NODES, WorkloadView, get, list, pods, pods_in, with_labels, workload_path};
 use crate::render::recreate::{RecreatePlan, Shutdown, amounts};
@@ -130,7 +130,7 @@ pub(crate) async fn resume(context: &Context, seat: &str, flags: &Recreate) -> R
             let task = if is_there { task } else { task.elsewhere(context, &found.node).await? };
             return Ok(ResumeTask::Live(Box::new(task)));
         }
-        Err(failure) if failure.exit != Exit::Error => return Err(failure),
+        Err(failure) if !failure.is_not_found() => return Err(failure),
         Ok(_) | Err(_) => {}
     }
     Ok(ResumeTask::Gone(Box::new(task_for_gone_pod(session, found, flags, key).await?)))
@@ -162,7 +162,7 @@ async fn task_for_gone_pod(
         seat: Some(reservation.id.to_string()),
         is_leaving: false,
         is_gone: true,
-        known: known(session, selector.as_deref(), record).await,
+        known: known(session, selector.as_deref(), record).await?,
         is_enforced: !flags.unenforced,
         creates: false,
         wait_for: if flags.wait { WaitFor::Ready } else { WaitFor::Evicted },
@@ -214,11 +214,15 @@ async fn read_owner(session: &Session, record: &Record) -> Result<Option<Workloa
 }
 
 /// The UIDs of the pods that were scheduled before the reservation was made. Its record has a creation time one second too late.
-async fn known(session: &Session, selector: Option<&str>, record: &Record) -> BTreeSet<String> {
-    let Some(selector) = selector else { return BTreeSet::new() };
+async fn known(
+    session: &Session,
+    selector: Option<&str>,
+    record: &Record,
+) -> Result<BTreeSet<String>, Failure> {
+    let Some(selector) = selector else { return Ok(BTreeSet::new()) };
     let listed = pods(session, &pods_in(&record.owner.namespace), &with_labels(selector)).await;
     let made = record.created.checked_sub(SignedDuration::from_secs(1)).unwrap_or(record.created);
-    let mut older = listed.unwrap_or_default();
+    let mut older = listed.map_err(|error| error.into_failure("list pods", "list pods"))?;
     older.retain(|pod| pod.scheduled_at().is_some_and(|at| at < made));
-    older.iter().map(|pod| pod.uid.to_string()).collect()
+    Ok(older.iter().map(|pod| pod.uid.to_string()).collect())
 }

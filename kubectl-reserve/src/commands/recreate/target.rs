@@ -48,7 +48,7 @@ pub(crate) async fn read(session: &Session, key: &PodKey) -> Result<TargetPod, F
 
 fn not_found(error: ApiError, key: &PodKey, needs: &str) -> Failure {
     match error {
-        ApiError::Refused(refused) if refused.code == 404 => {
+        ApiError::Refused(refused) if refused.is_not_found() => {
             Failure::new(format!("Error from server (NotFound): {}", refused.message)).hint(format!(
                 "kubectl get pods -n {} lists the pods there; -n NAMESPACE looks elsewhere",
                 key.namespace

@@ -36,6 +36,8 @@ struct WorkloadRestart {
     left: Vec<PodView>,
     total: usize,
     began: Timestamp,
+    /// Whether an earlier restart is gone on with.
+    is_rerun: bool,
 }
 
 pub(crate) async fn run(args: &Restart, context: &Context) -> Result<(), Failure> {
@@ -89,7 +91,7 @@ async fn plan_restart(
         (None, Some((began, noted))) => (began, Some(noted)),
         (None, None) => (now, None),
     };
-    let total = pods.len();
+    let (total, is_rerun) = (pods.len(), noted.is_some());
     if total == 0 {
         let choice = PodChoice { workload, pods };
         return Err(choice.into_failure(local_time()));
@@ -102,7 +104,7 @@ async fn plan_restart(
         is_noted && is_old && found.pod.node.is_some()
     });
     left.sort_by_key(|found| order(&workload, found));
-    Ok(WorkloadRestart { id, workload, left, total, began })
+    Ok(WorkloadRestart { id, workload, left, total, began, is_rerun })
 }
 
 /// The sort key of pods: oldest first; in a StatefulSet the highest number first, as in its rolling updates.
@@ -120,12 +122,14 @@ fn newest(pods: &[PodView]) -> Option<Timestamp> {
 fn announce(restart: &WorkloadRestart) {
     let done = restart.total - restart.left.len();
     let (id, left, total) = (&restart.id, restart.left.len(), restart.total);
-    if done > 0 {
+    if restart.is_rerun {
         printer::say(&format!(
             "{id}: going on with the restart of {}; {done} of {total} pods are done or have no node, {left} left \
              (--all begins anew)",
             restart.began
         ));
+    } else if done > 0 {
+        printer::say(&format!("{id}: {left} of {total} pods; the others are newer or have no node"));
     }
     let choice = PodChoice { workload: restart.workload.clone(), pods: restart.left.clone() };
     choice.lines(local_time()).iter().for_each(|line| printer::say(&format!("  {line}")));

@@ -4,6 +4,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::manifests::{KINDS, ManifestKind, Object};
 use crate::objects;
+use crate::reader::{readable, served};
 use crate::rights::Right;
 use common::api::names;
 use serde_json::Value;
@@ -28,8 +29,9 @@ pub(super) async fn namespace(session: &Session, asked: Option<&str>) -> Result<
         return Ok(asked.to_owned());
     }
     // A caller who may not list namespaces gets an error about all missing rights later.
-    let found = objects::labelled(session, KINDS[0], None).await.unwrap_or_default();
-    match &found[..] {
+    let found = readable(objects::labelled(session, KINDS[0], None).await);
+    let found = found.map_err(|error| error.into_failure("list namespaces", "list namespaces"))?;
+    match &found.unwrap_or_default()[..] {
         [] => Ok(names::NAMESPACE.to_owned()),
         [one] => Ok(one.name.clone()),
         several => {
@@ -63,8 +65,7 @@ pub(super) async fn read(session: &Session, namespace: &str) -> Result<Vec<Objec
     for (kind, place) in places(namespace) {
         let found = objects::labelled(session, kind, place.as_deref()).await;
         // A kind that this server does not have was never installed.
-        let found =
-            crate::reader::existing(found).map_err(|error| error.into_failure("list", &kind.resource()))?;
+        let found = served(found).map_err(|error| error.into_failure("list", &kind.resource()))?;
         all.extend(found.unwrap_or_default());
     }
     all.retain(|object| object.kind.kind != "Namespace" || object.name == namespace);
@@ -77,8 +78,7 @@ pub(super) async fn leases(session: &Session, namespace: &str) -> Result<Vec<Obj
     let Some((_, kind)) = ManifestKind::find("Lease") else { return Ok(Vec::new()) };
     let label = format!("labelSelector={}%3D{}", names::APP_LABEL.replace('/', "%2F"), names::APP);
     let found = objects::list(session, &kind.path(Some(namespace)), &label).await;
-    let found =
-        crate::reader::existing(found).map_err(|error| error.into_failure("list leases", "list leases"))?;
+    let found = served(found).map_err(|error| error.into_failure("list leases", "list leases"))?;
     let object = |mut json: Value| {
         json["kind"] = kind.kind.into();
         Object::new(json)

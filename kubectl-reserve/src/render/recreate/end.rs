@@ -16,6 +16,8 @@ pub(crate) struct RecreateSubject<'a> {
     pub(crate) seat: &'a str,
     /// The file with the manifest of a pod without controller.
     pub(crate) backup: Option<&'a str>,
+    /// `evicted`, or `deleted` with `--ignore-pdb`.
+    pub(crate) removed: &'a str,
     /// Whether the command recreates only this pod.
     pub(crate) is_alone: bool,
 }
@@ -28,7 +30,7 @@ pub(crate) fn summary(done: &Success, subject: &RecreateSubject<'_>, took: Durat
     };
     match (&done.pod, &done.node) {
         (Some(pod), Some(node)) => format!("pod/{pod} recreated on {node}, {took}"),
-        _ => format!("pod/{} evicted, {took}", subject.pod),
+        _ => format!("pod/{} {}, {took}", subject.pod, subject.removed),
     }
 }
 
@@ -65,9 +67,11 @@ pub(crate) fn failure(outcome: &RecreationOutcome, subject: &RecreateSubject<'_>
     }
     match (is_evicted, kept_words(*leftover, subject)) {
         (false, None) => lines.push(untouched(why, *leftover, subject)),
-        (false, Some(kept)) => lines.push(format!("  Nothing was evicted; {kept}")),
-        (true, Some(kept)) => lines.push(format!("  The pod was evicted; {kept}")),
-        (true, None) => lines.push("  The pod was evicted; no reservation is left.".to_owned()),
+        (false, Some(kept)) => lines.push(format!("  Nothing was {}; {kept}", subject.removed)),
+        (true, Some(kept)) => lines.push(format!("  The pod was {}; {kept}", subject.removed)),
+        (true, None) => {
+            lines.push(format!("  The pod was {}; no reservation is left.", subject.removed));
+        }
     }
     if *must_create {
         let file = subject.backup.unwrap_or("its manifest");

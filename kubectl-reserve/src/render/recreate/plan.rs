@@ -57,8 +57,8 @@ pub(crate) struct CompetingPod {
     pub(crate) name: String,
     pub(crate) asks: String,
     pub(crate) scheduler: String,
-    /// Whether its scheduler enforces reservations.
-    pub(crate) enforces: bool,
+    /// Whether its scheduler enforces reservations; `None` if the Leases may not be read.
+    pub(crate) enforces: Option<bool>,
 }
 
 /// The plan as text.

@@ -1,17 +1,27 @@
 //! Progress of a recreation, one line for each event: `  ok   31.2s  bound      pod/web-2 -> node-2 (same node)`.
 
+use super::end::RecreateSubject;
 use crate::flow::budget::BlockedEviction;
 use crate::flow::recreate::{NodeMatch, ProgressEvent};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The line for an event about the pod called `name`, `at` after the start.
-pub(crate) fn line(event: &ProgressEvent, name: &str, keeps: &str, seat: &str, at: Duration) -> String {
+/// The line for an event, `at` after the start. `amount` is what is reserved.
+pub(crate) fn line(
+    event: &ProgressEvent,
+    subject: &RecreateSubject<'_>,
+    amount: &str,
+    at: Duration,
+) -> String {
+    let RecreateSubject { pod, node, seat, removed, .. } = subject;
+    let name = format!("pod/{pod}");
     let (mark, verb, rest) = match event {
         ProgressEvent::Blocked(blocked) => {
-            return format!("{} (will retry after 5s)", waiting(blocked, name));
+            return format!("{} (will retry after 5s)", waiting(blocked, &name));
         }
-        ProgressEvent::Reserved { until } => ("ok", "reserved", format!("{keeps}{}", ends(*until))),
+        ProgressEvent::Reserved { until } => {
+            ("ok", "reserved", format!("node/{node}  {amount}{}", ends(*until)))
+        }
         ProgressEvent::Acknowledged { replicas: 0 } => ("ok", "acknowledged", "by the daemon".to_owned()),
         ProgressEvent::Acknowledged { replicas: 1 } => {
             ("ok", "acknowledged", "by 1 replica of the daemon".to_owned())
@@ -24,9 +34,9 @@ pub(crate) fn line(event: &ProgressEvent, name: &str, keeps: &str, seat: &str, a
         }
         ProgressEvent::Again(lacks) => ("--", "no room", format!("{}; planning again", lacks.join("; "))),
         ProgressEvent::TakenBack => ("ok", "taken back", format!("reservation {seat}")),
-        ProgressEvent::Evicted => ("ok", "evicted", name.to_owned()),
+        ProgressEvent::Evicted => ("ok", *removed, name),
         ProgressEvent::Gone => ("ok", "gone", String::new()),
-        ProgressEvent::Created => ("ok", "created", name.to_owned()),
+        ProgressEvent::Created => ("ok", "created", name),
         ProgressEvent::Bound { pod, node, node_match } => {
             let which = match node_match {
                 NodeMatch::SameNode => "same node",
@@ -40,7 +50,7 @@ pub(crate) fn line(event: &ProgressEvent, name: &str, keeps: &str, seat: &str, a
         }
         ProgressEvent::Ready => ("ok", "ready", String::new()),
         ProgressEvent::NotReady { pod } => ("--", "not ready", format!("pod/{pod} is not ready any more")),
-        ProgressEvent::Released => ("ok", "released", seat.to_owned()),
+        ProgressEvent::Released => ("ok", "released", (*seat).to_owned()),
     };
     format!("  {mark}  {:>6}  {verb:<12}  {rest}", times(at)).trim_end().to_owned()
 }

@@ -20,6 +20,7 @@ const SUBJECT: RecreateSubject<'_> = RecreateSubject {
     node: "node-2",
     seat: "7f3a0c12ab9d",
     backup: None,
+    removed: "evicted",
     is_alone: true,
 };
 
@@ -36,7 +37,7 @@ fn example() -> RecreatePlan {
         name: name.into(),
         asks: "cpu 4000m, memory 2Gi".into(),
         scheduler: if enforces { "reserve-scheduler" } else { "default-scheduler" }.into(),
-        enforces,
+        enforces: Some(enforces),
     };
     RecreatePlan {
         pod: "default/testngx-6d5f9-4xk2p".into(),
@@ -142,10 +143,12 @@ fn what_happens_is_a_line_each() {
         (ProgressEvent::NotReady { pod: "testngx-6d5f9-x7k2p".into() }, 43_900),
         (ProgressEvent::Released, 125_500),
     ];
-    let keeps = "node/node-2  cpu 5000m, memory 2Gi";
-    let text_line = |(events, ms): &(ProgressEvent, u64)| {
-        line(events, "pod/testngx-6d5f9-4xk2p", keeps, SUBJECT.seat, Duration::from_millis(*ms))
+    let text_line = |(event, ms): &(ProgressEvent, u64)| {
+        line(event, &SUBJECT, "cpu 5000m, memory 2Gi", Duration::from_millis(*ms))
     };
+    let deleted = RecreateSubject { removed: "deleted", ..SUBJECT };
+    let told = line(&ProgressEvent::Evicted, &deleted, "", Duration::from_secs(5));
+    assert_eq!(told, "  ok    5.0s  deleted       pod/testngx-6d5f9-4xk2p");
     insta::assert_snapshot!("news", events.iter().map(text_line).collect::<Vec<_>>().join("\n"));
 }
 

@@ -1,6 +1,6 @@
 //! The document of `status`: kind `Status` of `kubectl-reserve/v1alpha1`.
 
-use super::{ReplicaLine, SchedulerLine, ShortNode, StatusReport};
+use super::{Installation, ReplicaLine, SchedulerLine, ShortNode, StatusReport};
 use crate::error::Failure;
 use crate::render::json::API_VERSION;
 use common::cluster::Enforcement;
@@ -20,6 +20,7 @@ pub(super) fn document(status: &StatusReport) -> Result<Value, Failure> {
         "kind": "Status",
         "metadata": { "generatedAt": status.now.to_string() },
         "clientVersion": status.client,
+        "installation": installation(&status.installation),
         "replicas": status.replicas.iter().map(replica).collect::<Vec<_>>(),
         "schedulers": status.schedulers.iter().map(scheduler).collect::<Vec<_>>(),
         "reservations": {
@@ -29,6 +30,16 @@ pub(super) fn document(status: &StatusReport) -> Result<Value, Failure> {
         "events": status.events.iter().map(event).collect::<Vec<_>>(),
         "missing": status.missing,
     }))
+}
+
+fn installation(installation: &Installation) -> Value {
+    match installation {
+        Installation::Unknown => Value::Null,
+        Installation::Missing => json!({ "state": "Missing" }),
+        Installation::NotReady { namespace, why } => {
+            json!({ "state": "NotReady", "namespace": namespace, "reason": why })
+        }
+    }
 }
 
 fn replica(replica: &ReplicaLine) -> Value {

@@ -31,6 +31,8 @@ pub(crate) struct StatusReport {
     pub(crate) client: String,
     pub(crate) now: Timestamp,
     pub(crate) replicas: Vec<ReplicaLine>,
+    /// Whether the daemon is installed; only read if no replica is live.
+    pub(crate) installation: Installation,
     pub(crate) schedulers: Vec<SchedulerLine>,
     /// The number of reservations by state; malformed ones count as `Invalid`.
     pub(crate) states: BTreeMap<&'static str, usize>,
@@ -43,6 +45,18 @@ pub(crate) struct StatusReport {
     pub(crate) events: Vec<EventSummary>,
     /// The RBAC rules that the caller lacks, for what could not be listed.
     pub(crate) missing: Vec<String>,
+}
+
+/// What is there of a daemon without live replicas.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) enum Installation {
+    /// A replica is live, or the caller may not read Deployments.
+    #[default]
+    Unknown,
+    /// There is no Deployment of it.
+    Missing,
+    /// There is one, and none of its replicas is ready.
+    NotReady { namespace: String, why: String },
 }
 
 /// A replica of the daemon.

@@ -1,6 +1,6 @@
 //! Golden output of `status`, from values.
 
-use super::StatusReport;
+use super::{Installation, StatusReport};
 use crate::cluster_data::{ClusterData, ClusterDataBuilder, Resource};
 use crate::print::Printable;
 use crate::print::schema_check::assert_valid;
@@ -96,4 +96,27 @@ fn without_a_daemon_or_rights_the_rest_is_shown() {
     builder.add(Resource::Pods, &pods).unwrap();
     let mut data = builder.build(NOW.parse().unwrap(), "shop");
     insta::assert_snapshot!("status_poor", StatusReport::of(&mut data, None).table(false, true));
+}
+
+#[test]
+fn not_installed_and_not_ready_are_not_the_same() {
+    let why = "pod reserve-daemon-x ImagePullBackOff: Back-off pulling image".to_owned();
+    let not_ready = Installation::NotReady { namespace: "kube-reserve".into(), why };
+    let first = |status: &StatusReport| {
+        assert_valid(&status.document().unwrap());
+        let text = status.table(false, true);
+        text.split("\n\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let none = |installation| StatusReport { replicas: vec![], installation, ..status() };
+    assert!(first(&none(Installation::Missing)).starts_with("DAEMON not installed: "));
+    let installed = "installed in kube-reserve, no replica ready: pod reserve-daemon-x ImagePullBackOff";
+    assert!(first(&none(not_ready.clone())).contains(installed));
+    assert!(first(&none(Installation::Unknown)).contains("Whether the daemon is installed is unknown"));
+    let mut lapsed = StatusReport { installation: not_ready, ..status() };
+    lapsed.replicas.iter_mut().for_each(|replica| replica.is_live = false);
+    assert!(
+        first(&lapsed).contains("0 of 3 replicas live") && first(&lapsed).contains(installed),
+        "{}",
+        first(&lapsed)
+    );
 }

@@ -1,6 +1,6 @@
 //! The text of `status` for people.
 
-use super::{ReplicaLine, SchedulerLine, ShortNode, StatusReport};
+use super::{Installation, ReplicaLine, SchedulerLine, ShortNode, StatusReport};
 use crate::render::table::table;
 use crate::render::time::between;
 use crate::render::wrap::{WIDTH, wrap};
@@ -29,14 +29,16 @@ fn daemon(status: &StatusReport, is_wide: bool, has_headers: bool) -> String {
     if status.replicas.is_empty() && !status.can_see("leases") {
         return "DAEMON        not known: you may not see the Leases of its replicas\n".into();
     }
+    let installation = installation(&status.installation);
     if status.replicas.is_empty() {
-        return "DAEMON        none: nothing keeps reservations. Install it: kubectl reserve install\n              \
-                If it runs in another namespace than usual: --daemon-namespace NAME\n"
-            .into();
+        return wrap("DAEMON        ", &installation, LABEL, WIDTH);
     }
     let live = status.live().count();
     let mut text = format!("DAEMON        {} of {} live", live, plural(status.replicas.len(), "replica"));
     text.push_str(&format!("; {}\n", skew(status)));
+    if live == 0 {
+        text.push_str(&wrapped(&installation, "  ", WIDTH));
+    }
     let mut headers = vec!["NAME", "STATE", "LEADS", "VERSION", "SEEN"];
     if is_wide {
         headers.extend(["SERVES", "EXTENDS", "NAMESPACE", "RENEWED"]);
@@ -53,6 +55,28 @@ fn daemon(status: &StatusReport, is_wide: bool, has_headers: bool) -> String {
         text.push_str(&wrapped(&what, "  ", WIDTH));
     }
     text
+}
+
+/// What is said if no replica is live.
+fn installation(installation: &Installation) -> String {
+    match installation {
+        Installation::Missing => {
+            "not installed: nothing keeps reservations. Install it: kubectl reserve install. If it runs in \
+                                  another namespace than usual: --daemon-namespace NAME"
+                .to_owned()
+        }
+        Installation::NotReady { namespace, why } => {
+            format!(
+                "installed in {namespace}, no replica ready: {}. Nothing keeps reservations",
+                printable(why)
+            )
+        }
+        Installation::Unknown => {
+            "no replica is live: nothing keeps reservations. Whether the daemon is installed is unknown: \
+                                  needs get deployments.apps in its namespace"
+                .to_owned()
+        }
+    }
 }
 
 /// The versions of the replicas, compared with that of this command.
