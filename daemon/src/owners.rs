@@ -20,7 +20,7 @@ const READS_MAX: usize = 4;
 /// The time between the starts of two reads. Reads share the client's rate limit with bindings.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The pause after a read without an answer.
+/// How long an owner waits after a read of it had no answer.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// The time after which all owners are read again.
@@ -29,11 +29,20 @@ const READ_AGAIN: Duration = Duration::from_secs(300);
 /// How many reported owners are remembered; beyond that all are forgotten and may be reported once more.
 const REPORTED_MAX: usize = 10_000;
 
+/// An owner that is to be read.
+struct WaitingRead {
+    claim: ForeignClaim,
+    /// The pod that names it, if it was never read.
+    pod: Option<PodKey>,
+    /// When it may be read.
+    due: Duration,
+}
+
 #[derive(Default)]
 pub(crate) struct OwnerReads {
-    /// The owners to read, each with the pod that names it if it was never read.
-    waiting: VecDeque<(ForeignClaim, Option<PodKey>)>,
+    waiting: VecDeque<WaitingRead>,
     reading: BTreeMap<ForeignClaim, Option<PodKey>>,
+    /// When the next read may begin.
     next: Duration,
     /// When everything is read again; `None` before the first check of all pods.
     again: Option<Duration>,
@@ -64,7 +73,7 @@ impl OwnerReads {
         match answer {
             OwnerAnswer::Found(found) => {
                 if let Some(above) = step.cluster.owner_above_to_read(found) {
-                    self.enqueue(above, pod, step);
+                    self.enqueue(above, pod, step.now.elapsed, step);
                 }
             }
             OwnerAnswer::Refused(_) => {
@@ -75,8 +84,7 @@ impl OwnerReads {
             // An owner that was never read is tried again soon, as long as the pod that names it exists.
             OwnerAnswer::Unknown => {
                 if let Some(pod) = pod.filter(|key| step.cluster.pod(key).is_some()) {
-                    self.enqueue(claim.clone(), Some(pod), step);
-                    self.next = step.now.elapsed + PAUSE_AFTER_FAILURE;
+                    self.enqueue(claim.clone(), Some(pod), step.now.elapsed + PAUSE_AFTER_FAILURE, step);
                 }
             }
             OwnerAnswer::Gone => {}
@@ -98,7 +106,8 @@ impl OwnerReads {
         }
         while self.reading.len() < READS_MAX
             && now >= self.next
-            && let Some((claim, pod)) = self.waiting.pop_front()
+            && let Some(due) = self.waiting.iter().position(|read| read.due <= now)
+            && let Some(WaitingRead { claim, pod, .. }) = self.waiting.remove(due)
         {
             step.effects.push(Effect::ReadOwner(Box::new(claim.clone())));
             self.reading.insert(claim, pod);
@@ -108,36 +117,36 @@ impl OwnerReads {
 
     /// When `act` has something to do although nothing changes.
     pub(crate) fn next_tick(&self, cluster: &Cluster) -> Option<Duration> {
-        let is_due = !self.waiting.is_empty() && self.reading.len() < READS_MAX;
+        let due = self.waiting.iter().map(|read| read.due).min().filter(|_| self.reading.len() < READS_MAX);
         let again = self.again.filter(|_| cluster.foreign_claims().next().is_some());
-        if is_due { Some(self.next) } else { again }
+        due.map(|due| due.max(self.next)).or(again)
     }
 
     fn read_owner_of(&mut self, key: &PodKey, step: &mut Step<'_>) {
         let claim = step.cluster.pod(key).and_then(|pod| step.cluster.owner_to_read(pod));
         if let Some(claim) = claim {
-            self.enqueue(claim, Some(key.clone()), step);
+            self.enqueue(claim, Some(key.clone()), step.now.elapsed, step);
         }
     }
 
-    fn enqueue(&mut self, claim: ForeignClaim, pod: Option<PodKey>, step: &mut Step<'_>) {
+    fn enqueue(&mut self, claim: ForeignClaim, pod: Option<PodKey>, due: Duration, step: &mut Step<'_>) {
         step.cluster.note_owner_being_read(&claim);
-        self.waiting.push_back((claim, pod));
+        self.waiting.push_back(WaitingRead { claim, pod, due });
     }
 
     fn read_all_again(&mut self, step: &mut Step<'_>) {
         let claims: Vec<ForeignClaim> = step.cluster.foreign_claims().cloned().collect();
-        let busy: BTreeSet<ForeignClaim> = self.waiting.iter().map(|(claim, _)| claim.clone()).collect();
+        let busy: BTreeSet<ForeignClaim> = self.waiting.iter().map(|read| read.claim.clone()).collect();
         for claim in claims {
             if !step.cluster.is_named(&claim.uid) {
                 // Nothing names the owner, so its removal changes nothing else.
                 drop(step.cluster.forget_owner(&claim));
                 self.reported.remove(&claim.uid);
             } else if !self.reading.contains_key(&claim) && !busy.contains(&claim) {
-                self.waiting.push_back((claim, None));
+                self.waiting.push_back(WaitingRead { claim, pod: None, due: step.now.elapsed });
             }
         }
-        self.waiting.retain(|(claim, _)| step.cluster.is_named(&claim.uid));
+        self.waiting.retain(|read| step.cluster.is_named(&read.claim.uid));
     }
 
     /// Sends an event on the pod, once for its owner, that no reservation is made because the owner cannot be read.

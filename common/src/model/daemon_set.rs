@@ -46,7 +46,7 @@ pub struct DaemonTemplate {
 
 impl DaemonTemplate {
     /// Whether the controller would have made `pod` for `node`. `others` are the pods on that node that claim the same
-    /// DaemonSet and are not being deleted.
+    /// DaemonSet, with those that are being deleted.
     pub fn makes<'p>(&self, pod: &Pod, node: &Node, others: impl Iterator<Item = &'p Pod>) -> bool {
         is_tied_to(pod, &node.name)
             && self.selector.matches(&pod.labels)

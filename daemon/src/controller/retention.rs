@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | occupied | the replaced pod is being deleted | extended: it expires at least one life from now |
 //! | occupied | the replaced pod has `reserve/keep` | the same |
-//! | occupied | it was made because of the pod's `reserve/keep`, which is gone | released, unless the belief is behind |
+//! | occupied | it was made because of the pod's `reserve/keep`, which is gone, more than a minute ago | released, unless the belief is behind |
 //! | taken | the pod that took it runs, or was scheduled a minute ago, and every live replica has seen that pod | released |
 //! | taken | the pod that took it left, and another reservation keeps its room | released |
 //! | held | the replaced pod is gone, and the owner lacks fewer pods than reservations are held for it | those that are being released, and then the newest, are released |
@@ -112,6 +112,7 @@ fn occupied(
     if !is_extended {
         return match is_automatic {
             true if cluster.is_behind(record) => ReservationAction::Keep,
+            true if now < unwanted_from(record) => ReservationAction::KeepUntil(unwanted_from(record)),
             true => release(reservation, "unwished"),
             // A person made it for a deletion that is to come; without a deletion it expires.
             false => ReservationAction::KeepUntil(record.expires),
@@ -131,6 +132,12 @@ fn occupied(
     let expires = expiry_for(pod, life, now);
     let (id, request) = (reservation.id.clone(), record.request.clone());
     ReservationAction::Change(ReservationChange::Extend { id, request, expires })
+}
+
+/// When a reservation may be released because its pod has no `reserve/keep` any more: who adds and removes the annotation again and
+/// again would otherwise cause two writes to the node each time. Until then the pod itself has the room.
+fn unwanted_from(record: &Record) -> Timestamp {
+    after(record.created, signed(LIFE_MIN))
 }
 
 fn taken(entry: &Entry, ledger: &Ledger, cluster: &Cluster, now: Timestamp) -> ReservationAction {

@@ -15,8 +15,8 @@ const ADDED: [(&str, &str); 6] = [
     ("unschedulable", "NoSchedule"),
 ];
 
-/// Whether the controller would have made `pod` for `node`. `beside` are the other pods of the DaemonSet on the node that are not
-/// being deleted.
+/// Whether the controller would have made `pod` for `node`. `beside` are the other pods of the DaemonSet on the node, with those
+/// that are being deleted.
 pub(super) fn makes(set: &Value, pod: &Pod, node: &Node, beside: &[&Pod]) -> bool {
     let (spec, made) = (&set["spec"], &set["spec"]["template"]["spec"]);
     let is_selected = matches_labels(&spec["selector"]["matchLabels"], &pod.labels)

@@ -202,7 +202,6 @@ fn is_of_daemon_set(state: &ClusterState, pod: &Pod) -> bool {
     let (Some(set), Some(node)) = (set, node) else { return false };
     let is_other = |other: &&Arc<Pod>| {
         other.uid != pod.uid
-            && !other.deleting
             && state.owners.chain(other).first().map(|(uid, _)| *uid) == chain.first().map(|(uid, _)| *uid)
     };
     let beside: Vec<&Pod> = state.counted(&node.name).filter(is_other).map(|other| &**other).collect();

@@ -1,8 +1,10 @@
 //! A node with as many annotations as fit, or with values that are long once they are written as text: nothing is refused that
-//! does not touch reservations, and what does is judged as always.
+//! does not touch reservations, and what does is judged as always. And claims of a tenant with as many annotations as fit.
 
 use crate::installed::{allowed, run, wait_until_refused};
+use crate::tenant::Tenant;
 use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use kube::Client;
 use reserve_tests::control_plane::{User, node};
 use reserve_tests::requests::{as_annotation, patch, strategic};
@@ -108,6 +110,45 @@ async fn everybody_works_on_a_node_with(ns: TestNamespace, annotations: Map<Stri
     })
     .await?;
     report(&kubelet, "Running").await.map(drop)
+}
+
+/// The daemon's account is held to one annotation of a claim. A loop over all of them would take the API server half a minute, each
+/// time that a pod with such a claim is tried.
+#[test]
+fn a_claim_with_many_annotations_costs_the_api_server_no_seconds() -> Result<()> {
+    run("claim-annotations", async |ns, daemon| {
+        let tenant = Tenant::of(ns).await?;
+        let many = tiny(BYTES_MAX - 4096, usize::MAX);
+        ensure!(many.len() > 80_000, "only {} annotations", many.len());
+        let spec = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": "none",
+                          "resources": {"requests": {"storage": "1Gi"}}});
+        let made = async |name: &str, annotations: &Map<String, Value>| {
+            let claim = json!({"metadata": {"name": name, "annotations": annotations}, "spec": spec});
+            ns.cluster
+                .wait_until("the tenant has the claim", SOON, async || {
+                    match tenant.create::<PersistentVolumeClaim>(claim.clone()).await {
+                        // The answer to the first try may have come too late.
+                        Err(error) if format!("{error:#}").contains("already exists") => Ok(()),
+                        made => made.map(drop),
+                    }
+                })
+                .await
+        };
+        made("many", &many).await?;
+        made("some", &tiny(BYTES_MAX, 900)).await?;
+        let at =
+            |name: &str| format!("/api/v1/namespaces/{}/persistentvolumeclaims/{name}?dryRun=All", ns.name);
+        let chosen = as_annotation("volume.kubernetes.io/selected-node", "n1");
+        wait_until_refused(ns.cluster, ("reserve-daemon-claims", "more than 1,000"), async || {
+            patch(&daemon, &at("many"), &chosen).await
+        })
+        .await?;
+        let began = Instant::now();
+        let said = patch(&daemon, &at("many"), &chosen).await?;
+        ensure!(said.message.contains("more than 1,000"), "{said:?}");
+        ensure!(began.elapsed() < Duration::from_secs(10), "it took {:?}", began.elapsed());
+        allowed("a claim with hundreds", &patch(&daemon, &at("some"), &chosen).await?)
+    })
 }
 
 #[test]

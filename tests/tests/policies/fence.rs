@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, ResourceExt as _};
 use reserve_tests::control_plane::{Account, bare_pod};
 use reserve_tests::requests::{Answer, as_annotation, ask, patch, strategic, without_annotation};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What leaders alone may do, each tried and not stored, with the answers.
 async fn try_all(shared_cluster: &SharedCluster, account: &Account) -> Result<Vec<(&'static str, Answer)>> {
@@ -29,7 +29,35 @@ async fn try_all(shared_cluster: &SharedCluster, account: &Account) -> Result<Ve
         ("release", patch(&client, "/api/v1/nodes/n1?dryRun=All", &without_annotation(&held)).await?),
         ("bind", bind),
         ("preempt", ask(&client, Method::DELETE, &victim, &preempt).await?),
+        ("give a volume its claim", patch(&client, &format!("{VOLUME}?dryRun=All"), &claim_ref()).await?),
+        ("choose a claim's node", patch(&client, &format!("{CLAIM}?dryRun=All"), &chosen_node()).await?),
     ])
+}
+
+const VOLUME: &str = "/api/v1/persistentvolumes/free";
+const CLAIM: &str = "/api/v1/namespaces/default/persistentvolumeclaims/data";
+
+fn claim_ref() -> Value {
+    json!({"spec": {"claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default",
+                                 "name": "data", "uid": "0b6b4d3e-3b0f-4a43-9d3c-1f6a2f0a7c11"}}})
+}
+
+fn chosen_node() -> Value {
+    as_annotation("volume.kubernetes.io/selected-node", "n1")
+}
+
+/// A volume and a claim of a class that nobody serves, so that no controller changes them.
+fn storage() -> String {
+    let (size, modes) = (json!({"storage": "1Gi"}), json!(["ReadWriteOnce"]));
+    json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "waits"},
+         "provisioner": "example.com/none", "volumeBindingMode": "WaitForFirstConsumer"},
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "free"},
+         "spec": {"capacity": size, "accessModes": modes, "storageClassName": "waits", "hostPath": {"path": "/data"}}},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"},
+         "spec": {"resources": {"requests": size}, "accessModes": modes, "storageClassName": "waits"}},
+    ]})
+    .to_string()
 }
 
 async fn wait_until_led_by(shared_cluster: &SharedCluster, leader: &Account, other: &Account) -> Result<()> {
@@ -50,6 +78,7 @@ async fn only_the_pod_that_holds_the_lease_binds_preempts_and_changes_reservatio
     let shared_cluster = shared_cluster("manifests_fence").await?;
     let held = as_annotation(&format!("reserve.cpu/{OWNER}.held"), "1");
     assert_eq!(patch(&shared_cluster.cluster.admin(), "/api/v1/nodes/n1", &held).await?.code, 200);
+    shared_cluster.cluster.apply(&storage()).await?;
     shared_cluster.cluster.deploy(bare_pod("waiting").scheduler("nobody")).await?;
     shared_cluster.cluster.deploy(bare_pod("victim").pod_field("nodeName", "n1".into())).await?;
     // A controller takes back what is older than two minutes.

@@ -77,7 +77,10 @@ async fn nodes_are_confined(cluster: &Cluster, scheduler: &Client) -> Result<()>
             Ok(())
         })
         .await?;
+    let plain = format!("reserve.memory/{OWNER}");
+    cluster.annotate_node("n1", &plain, Some("1Gi")).await?;
     let cases = [
+        ("releases what has no end", json!({"metadata": {"annotations": {plain: null}}}), false),
         ("taints", taint, false),
         ("cordons", json!({"spec": {"unschedulable": true}}), false),
         ("labels", json!({"metadata": {"labels": {"disk": "ssd"}}}), false),

@@ -66,13 +66,12 @@ impl<'w> PodContext<'w> {
     }
 
     /// Whether a DaemonSet's controller made the pod for the node of `ledger`: the DaemonSet was read, and its controller would
-    /// make such a pod for this node now.
+    /// make such a pod for this node now. It makes none beside a pod that is still being deleted.
     pub fn is_made_for(&self, ledger: &Ledger) -> bool {
         let set = self.chain.first().filter(|_| !self.is_stranger);
         let template = set.filter(|set| !set.is_deleting).and_then(|set| set.daemon.as_ref());
         let is_other = |pod: &&Pod| {
             pod.uid != self.pod.uid
-                && !pod.deleting
                 && pod.controller == self.pod.controller
                 && pod.key.namespace == self.pod.key.namespace
         };

@@ -125,7 +125,7 @@ fn a_node_has_one_pod_of_a_daemon_set() {
     let beside =
         |other: PodBuilder| is_made_in(cluster_builder().workload(&set).node(n1()).pod(other), &made("p"));
     assert!(!beside(made("first").on("n1")));
-    assert!(beside(made("first").on("n1").terminating()), "it leaves");
+    assert!(!beside(made("first").on("n1").terminating()), "it leaves, and is still there");
     assert!(beside(made("first").on("n1").phase("Failed")), "it has ended");
     assert!(beside(made("first").on("n2")), "it is elsewhere");
     let other = daemon_set("other", &template(), &[("app", "agent")]);

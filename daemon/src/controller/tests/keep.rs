@@ -12,6 +12,8 @@ fn a_pod_that_asks_again_is_not_told_before_what_it_had_is_released_and_made_ane
     test_cluster.set_keep("web-1", Some("2m#a1"));
     test_cluster.run();
     assert_eq!(test_cluster.events(), [("Reserved", "web-1")]);
+    test_cluster.wait(61);
+    test_cluster.update_replica(replica(10_000, 61));
     // The release is decided, and not carried out yet.
     test_cluster.set_keep("web-1", None);
     test_cluster.set_keep("web-1", Some("2m#a2"));
@@ -20,6 +22,26 @@ fn a_pod_that_asks_again_is_not_told_before_what_it_had_is_released_and_made_ane
     }
     assert_eq!(test_cluster.reservations().len(), 1, "what it was told is so");
     assert_eq!(answered(&test_cluster), [Some("a1"), Some("a2")], "and whose wish that is");
+}
+
+#[test]
+fn who_asks_and_takes_it_back_over_and_over_causes_no_writes() {
+    let mut test_cluster = full();
+    test_cluster.set_keep("web-1", Some("2m"));
+    test_cluster.run();
+    let first = test_cluster.reservations();
+    for _ in 0..10 {
+        test_cluster.set_keep("web-1", None);
+        test_cluster.run();
+        test_cluster.set_keep("web-1", Some("2m"));
+        test_cluster.run();
+    }
+    assert_eq!((first.len(), &test_cluster.reservations()), (1, &first), "it was not made anew");
+    test_cluster.set_keep("web-1", None);
+    test_cluster.wait(59);
+    assert_eq!(test_cluster.reservations().len(), 1);
+    test_cluster.wait(2);
+    assert_eq!(test_cluster.reservations(), [], "it is more than a minute old");
 }
 
 fn answered(test_cluster: &TestCluster) -> Vec<Option<&str>> {

@@ -78,7 +78,7 @@ fn what_was_made_for_a_newer_version_of_the_pod_is_not_ours_to_judge() {
     let mut test_cluster = full();
     put(&mut test_cluster, &kept);
     assert_eq!(test_cluster.reservations().len(), 1);
-    test_cluster.wait(60);
+    test_cluster.wait(61);
     assert_eq!(test_cluster.reservations().len(), 1);
     test_cluster.send_pod("web-1");
     test_cluster.run();

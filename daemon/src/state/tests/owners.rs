@@ -111,6 +111,20 @@ fn a_read_without_an_answer_is_repeated() {
     assert_eq!(asked(&state.handle(Input::Tick, now(7))), std::slice::from_ref(claim));
 }
 
+/// An API server of another kind that answers nothing must not keep anybody else's owners from being read.
+#[test]
+fn an_owner_that_cannot_be_read_now_holds_up_no_other() {
+    let mut state = listed(&json!({}));
+    let [claim] = &asked(&apply(&mut state, decoded(&kept("web-1")), 1))[..] else { panic!() };
+    assert_eq!(asked(&answer(&mut state, claim, OwnerAnswer::Unknown, 2)), []);
+    let mut other = kept("db-1");
+    other["metadata"]["uid"] = json!("55555555-0000-4000-8000-000000000003");
+    other["metadata"]["ownerReferences"][0]["uid"] = json!("44444444-0000-4000-8000-000000000002");
+    let read = asked(&apply(&mut state, decoded(&other), 3));
+    assert_eq!(read.len(), 1, "{read:?}");
+    assert_ne!(read[0].uid, claim.uid);
+}
+
 #[test]
 fn nothing_is_read_before_everything_was_listed() {
     let mut state = new_state();
