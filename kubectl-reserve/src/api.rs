@@ -43,10 +43,8 @@ pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The content type of a server-side apply.
 pub(crate) const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// A successful response.
 #[derive(Debug)]
 pub(crate) struct ApiResponse {
-    /// The body.
     pub(crate) text: String,
     /// The time of the response by the server's clock: its `Date` header.
     pub(crate) at: Option<Timestamp>,
@@ -79,7 +77,6 @@ pub(crate) struct ErrorStatus {
 pub(crate) struct StatusCause {
     pub(crate) reason: String,
     pub(crate) message: String,
-    /// The field that the cause is about.
     pub(crate) field: String,
 }
 

@@ -34,7 +34,6 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// The message; `None` if the output already says it.
     pub(crate) message: Option<String>,
-    /// What to do about it.
     pub(crate) hint: Option<String>,
 }
 

@@ -31,7 +31,6 @@ struct InvolvedObjectWire {
     name: String,
 }
 
-/// The object that events are about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InvolvedObject {
     Node(String),

@@ -19,7 +19,6 @@ const TRIES_MAX: u32 = 8;
 /// The pause after the first try; each later pause is longer by this much.
 const PAUSE: Duration = Duration::from_millis(60);
 
-/// The values of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DryRun {
     /// Everything is written.

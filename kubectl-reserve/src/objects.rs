@@ -22,12 +22,10 @@ pub(crate) async fn find(session: &Session, object: &Object) -> Result<Option<Va
     served(get(session, &object.path()).await)
 }
 
-/// The JSON at a path.
 pub(crate) async fn get(session: &Session, path: &str) -> Result<Value, ApiError> {
     parse(&api::get(session, path, JSON).await?.text)
 }
 
-/// All objects at a path.
 pub(crate) async fn list(session: &Session, path: &str, query: &str) -> Result<Vec<Value>, ApiError> {
     let mut all = Vec::new();
     let each = |json: &str| {

@@ -36,7 +36,6 @@ pub(crate) struct Replicas {
     pub(crate) is_hidden: bool,
 }
 
-/// The result of `wait`.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitResult {
     pub(crate) by: Acknowledgement,

@@ -80,7 +80,6 @@ pub(crate) async fn require(session: &Session, rights: &[Right], what: &str) -> 
     .exit(Exit::Forbidden))
 }
 
-/// Whether the caller has one right.
 pub(crate) async fn is_allowed(session: &Session, right: &Right) -> Result<bool, Failure> {
     let (resource, sub) = right.resource.split_once('/').unwrap_or((&right.resource, ""));
     let review = json!({

@@ -2,14 +2,13 @@
 //!
 //! Must not know: what the calls are about.
 
-mod count;
-mod limit;
+mod calls;
 
-pub use count::{CallCounter, CountLayer};
-pub use limit::Limit;
+pub use calls::{CallCounter, Limit};
 
 use crate::args::Args;
 use anyhow::Context as _;
+use calls::CallLayer;
 use common::config::ClientConnection;
 use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -80,9 +79,10 @@ impl Connection {
         config.default_retry = false;
         let agent = concat!("reserve-daemon/", env!("CARGO_PKG_VERSION"));
         config.headers.push((http::header::USER_AGENT, http::HeaderValue::from_static(agent)));
-        let count = CountLayer::new(counter, config.cluster_url.authority().map_or("", |host| host.as_str()));
+        let host = config.cluster_url.authority().map_or("", |host| host.as_str());
+        let calls = CallLayer::new(counter, host, self.limit);
         let builder = ClientBuilder::try_from(config).context("set up the connection to the API server")?;
-        Ok(builder.with_layer(&count).with_layer(&self.limit.layer()).build())
+        Ok(builder.with_layer(&calls).build())
     }
 }
 

@@ -37,7 +37,6 @@ impl ClusterDataBuilder {
         self.diagnostics.requested_pods.extend(names);
     }
 
-    /// Adds one object.
     pub(crate) fn add(&mut self, resource: Resource, json: &str) -> Result<(), String> {
         if let Some(saver) = &mut self.saver {
             saver.object(resource, json)?;

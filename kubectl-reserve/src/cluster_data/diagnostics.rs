@@ -2,9 +2,8 @@
 //! pods, from which the status of containers is decoded on demand.
 
 use super::events::EventSummary;
-use common::model::Pod;
-use common::model::ids::{PodKey, Uid};
-use common::model::owner::{OwnerKind, Workload};
+use crate::reader::Metadata;
+use common::model::{OwnerKind, Pod, PodKey, Uid, Workload};
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +68,6 @@ pub(crate) struct PodDetail {
     pub(crate) message: String,
 }
 
-/// The status of one container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContainerDetail {
     pub(crate) name: String,
@@ -81,18 +79,11 @@ pub(crate) struct ContainerDetail {
     pub(crate) message: String,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Meta {
-    name: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ObjectWithMetadata<T> {
-    metadata: Meta,
+#[derive(Deserialize)]
+struct PriorityClassWire {
+    metadata: Metadata,
     #[serde(flatten)]
-    rest: T,
+    rest: PriorityClass,
 }
 
 impl Diagnostics {
@@ -109,7 +100,6 @@ impl Diagnostics {
         }
     }
 
-    /// The JSON of a pod, if it was kept.
     pub(crate) fn source_of(&self, key: &PodKey) -> Option<serde_json::Value> {
         serde_json::from_str(self.sources.get(key)?).ok()
     }
@@ -142,7 +132,7 @@ impl Diagnostics {
     }
 
     pub(super) fn priority_class(&mut self, json: &str) {
-        if let Ok(class) = serde_json::from_str::<ObjectWithMetadata<PriorityClass>>(json) {
+        if let Ok(class) = serde_json::from_str::<PriorityClassWire>(json) {
             self.priority_classes.insert(class.metadata.name, class.rest);
         }
     }

@@ -1,6 +1,8 @@
 //! Events as the API server returns them, with the fields of core/v1 and of events.k8s.io.
 
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{EventSeries, EventSource, ObjectReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use serde::Deserialize;
 
 /// The fields of an event that the command shows or searches.
@@ -11,7 +13,6 @@ pub(crate) struct EventSummary {
     pub(crate) name: String,
     pub(crate) reason: String,
     pub(crate) message: String,
-    /// The component that wrote it.
     pub(crate) component: String,
     /// When it last occurred.
     pub(crate) at: Option<Timestamp>,
@@ -20,34 +21,14 @@ pub(crate) struct EventSummary {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct EventWire {
-    involved_object: Involved,
+    involved_object: ObjectReference,
     reason: String,
     message: Option<String>,
     reporting_component: Option<String>,
-    source: Component,
-    last_timestamp: Option<String>,
-    event_time: Option<String>,
-    series: Option<Series>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Involved {
-    kind: String,
-    namespace: String,
-    name: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Component {
-    component: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Series {
-    last_observed_time: Option<String>,
+    source: Option<EventSource>,
+    last_timestamp: Option<Time>,
+    event_time: Option<MicroTime>,
+    series: Option<EventSeries>,
 }
 
 impl EventSummary {
@@ -55,16 +36,18 @@ impl EventSummary {
     pub(super) fn read(json: &str) -> Option<Self> {
         let wire: EventWire = serde_json::from_str(json).ok()?;
         let component = wire.reporting_component.filter(|name| !name.is_empty());
+        let source = || wire.source?.component;
         let series = wire.series.and_then(|series| series.last_observed_time);
-        let at = series.or(wire.last_timestamp).or(wire.event_time);
+        let last = wire.last_timestamp.map(|time| time.0);
+        let involved = wire.involved_object;
         Some(Self {
-            kind: wire.involved_object.kind,
-            namespace: wire.involved_object.namespace,
-            name: wire.involved_object.name,
+            kind: involved.kind.unwrap_or_default(),
+            namespace: involved.namespace.unwrap_or_default(),
+            name: involved.name.unwrap_or_default(),
             reason: wire.reason,
             message: wire.message.unwrap_or_default(),
-            component: component.unwrap_or(wire.source.component),
-            at: at.and_then(|at| at.parse().ok()),
+            component: component.or_else(source).unwrap_or_default(),
+            at: series.map(|time| time.0).or(last).or(wire.event_time.map(|time| time.0)),
         })
     }
 }

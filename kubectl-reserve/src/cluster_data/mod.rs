@@ -28,7 +28,6 @@ use common::model::owner::OwnerKind;
 use diagnostics::Diagnostics;
 use jiff::Timestamp;
 
-/// What was read from the cluster, and when.
 pub(crate) struct ClusterData {
     pub(crate) cluster: Cluster,
     /// What was read besides and no decision depends on: events, conditions.
@@ -62,7 +61,6 @@ impl ClusterData {
         enforcement(self.cluster.replicas().iter(), name, self.now)
     }
 
-    /// Adds an event.
     fn event(&mut self, json: &str) -> Result<(), Failure> {
         if let Some(saver) = &mut self.saver {
             saver.object(Resource::Events, json).map_err(Failure::new)?;

@@ -3,8 +3,7 @@
 
 use super::Resource;
 use common::api::names;
-use common::model::CatalogKind;
-use common::model::owner::OwnerKind;
+use common::model::{CatalogKind, OwnerKind};
 use serde_json::{Map, Value};
 
 /// Fields that are kept of every object.

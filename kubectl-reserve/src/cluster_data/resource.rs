@@ -3,8 +3,7 @@
 use super::Depth;
 use crate::api::{JSON, METADATA};
 use crate::reader::LIVE;
-use common::model::CatalogKind;
-use common::model::owner::OwnerKind;
+use common::model::{CatalogKind, OwnerKind};
 
 /// Events of controllers that could not create pods.
 const FAILED_CREATE: &str = "fieldSelector=reason%3DFailedCreate";

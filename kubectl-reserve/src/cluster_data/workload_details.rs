@@ -1,55 +1,20 @@
 //! Decodes what no decision depends on from workloads: why a ReplicaSet cannot create pods, how a Deployment rolls out.
 
 use super::diagnostics::{FailedCreate, SurgeOnlyRollout};
-use common::model::owner::Workload;
+use common::model::Workload;
+use k8s_openapi::api::apps::v1::{DeploymentStrategy, ReplicaSet};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Deserialize;
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ReplicaSetWire {
-    status: ReplicaSetStatus,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ReplicaSetStatus {
-    conditions: Option<Vec<ConditionWire>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct ConditionWire {
-    #[serde(rename = "type")]
-    kind: String,
-    status: String,
-    message: String,
-    last_transition_time: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct DeploymentWire {
     spec: DeploymentSpec,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct DeploymentSpec {
     replicas: Option<u32>,
-    strategy: Strategy,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Strategy {
-    rolling_update: Option<RollingUpdate>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct RollingUpdate {
-    max_unavailable: serde_json::Value,
-    max_surge: serde_json::Value,
+    strategy: Option<DeploymentStrategy>,
 }
 
 /// Why a ReplicaSet cannot create pods, if it has the condition `ReplicaFailure`.
@@ -58,36 +23,38 @@ pub(super) fn failed_create(workload: &Workload, json: &str) -> Option<FailedCre
     if !json.contains("ReplicaFailure") {
         return None;
     }
-    let wire: ReplicaSetWire = serde_json::from_str(json).ok()?;
-    let mut conditions = wire.status.conditions.into_iter().flatten();
-    let failed = conditions.find(|one| one.kind == "ReplicaFailure" && one.status == "True")?;
+    let replica_set: ReplicaSet = serde_json::from_str(json).ok()?;
+    let mut conditions = replica_set.status?.conditions.into_iter().flatten();
+    let failed = conditions.find(|one| {
+        one.type_.as_deref() == Some("ReplicaFailure") && one.status.as_deref() == Some("True")
+    })?;
     Some(FailedCreate {
         kind: workload.kind,
         namespace: workload.namespace.to_string(),
         name: workload.name.to_string(),
-        message: failed.message,
-        at: failed.last_transition_time.and_then(|at| at.parse().ok()),
+        message: failed.message.unwrap_or_default(),
+        at: failed.last_transition_time.map(|time| time.0),
     })
 }
 
 /// The rollout of a Deployment whose `maxUnavailable` is 0; `None` for any other.
 pub(super) fn surge_only_rollout(json: &str) -> Option<SurgeOnlyRollout> {
     let wire: DeploymentWire = serde_json::from_str(json).ok()?;
-    let rolling = wire.spec.strategy.rolling_update?;
+    let rolling = wire.spec.strategy?.rolling_update?;
     let replicas = wire.spec.replicas.unwrap_or(1);
     // The controller rounds maxUnavailable down and maxSurge up.
-    let max_unavailable = share(&rolling.max_unavailable, replicas, false)?;
-    let max_surge = share(&rolling.max_surge, replicas, true)?;
+    let max_unavailable = share(&rolling.max_unavailable?, replicas, false)?;
+    let max_surge = share(&rolling.max_surge?, replicas, true)?;
     (max_unavailable == 0 && replicas > 0 && max_surge > 0)
         .then_some(SurgeOnlyRollout { replicas, max_surge })
 }
 
 /// A number, or a percentage of `whole`, rounded up or down.
-fn share(value: &serde_json::Value, whole: u32, rounds_up: bool) -> Option<u32> {
-    if let Some(number) = value.as_u64() {
-        return u32::try_from(number).ok();
-    }
-    let percent: u32 = value.as_str()?.strip_suffix('%')?.parse().ok()?;
+fn share(value: &IntOrString, whole: u32, rounds_up: bool) -> Option<u32> {
+    let percent: u32 = match value {
+        IntOrString::Int(number) => return u32::try_from(*number).ok(),
+        IntOrString::String(text) => text.strip_suffix('%')?.parse().ok()?,
+    };
     let hundredfold = whole.checked_mul(percent)?;
     Some(if rounds_up { hundredfold.div_ceil(100) } else { hundredfold / 100 })
 }

@@ -22,7 +22,6 @@ pub(super) fn verbed(name: &str, verb: &str, dry_run: DryRun) -> String {
     format!("reservation/{name} {verb}{more}\n")
 }
 
-/// Parses the names.
 pub(super) fn parse_args(names: &[String]) -> Result<Vec<ReservationArg>, Failure> {
     names.iter().map(|name| parse_arg(name)).collect()
 }

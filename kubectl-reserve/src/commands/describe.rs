@@ -157,7 +157,6 @@ fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     snapshot.pod_context(pod).may_use(&entry.reservation)
 }
 
-/// Describes a node with all of its reservations.
 async fn node(name: &str, args: &Describe, context: &Context) -> Result<String, Failure> {
     let session = &context.session;
     let node_selection = NodeSelection::Named(vec![name.to_owned()]);
@@ -229,7 +228,6 @@ struct MetaWire {
     annotations: BTreeMap<String, String>,
 }
 
-/// The annotations of the node.
 async fn annotations(session: &Session, node: &str) -> Result<BTreeMap<String, String>, Failure> {
     let answer = api::get(session, &format!("/api/v1/nodes/{node}"), JSON).await;
     let answer = answer.map_err(|error| error.into_failure("read the node", "get nodes (cluster scope)"))?;

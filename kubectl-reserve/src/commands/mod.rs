@@ -36,7 +36,6 @@ pub(crate) struct Context {
     pub(crate) context: Option<String>,
 }
 
-/// Runs the command.
 pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     // As kubectl: without a verb the help is printed.
     let Some(command) = cli.command else {

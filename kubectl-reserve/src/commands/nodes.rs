@@ -100,7 +100,6 @@ fn node_selection(args: &Nodes) -> Result<NodeSelection, Failure> {
     }
 }
 
-/// The columns of `--show`.
 fn more(show: &[String], rows: &[NodeRow]) -> Result<Vec<Column>, Failure> {
     let known: BTreeSet<String> = rows
         .iter()

@@ -3,57 +3,34 @@
 use crate::cli::{Connection, Print, Version};
 use crate::connect::connect;
 use crate::error::{Failure, forbidden};
-use crate::print::{Printable, document, print};
+use crate::print::{Printable, print};
 use crate::render::json::API_VERSION;
 use crate::replicas;
 use common::model::replica::Replica;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The document that is printed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// The versions that are printed.
 struct Versions {
-    api_version: &'static str,
-    kind: &'static str,
-    client_version: Client,
+    client: String,
     /// `None` with `--client`, or if the server did not answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    daemon_versions: Option<Vec<Daemon>>,
+    daemons: Option<Vec<Daemon>>,
 }
 
-#[derive(Serialize)]
-struct Client {
-    version: String,
-    platform: String,
-}
-
-#[derive(Serialize)]
 struct Daemon {
-    metadata: Name,
+    name: String,
+    namespace: String,
     version: String,
     live: bool,
 }
 
-#[derive(Serialize)]
-struct Name {
-    name: String,
-    namespace: String,
-}
-
 pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) -> Result<(), Failure> {
     let flags = Print { output: args.output.clone(), ..Print::default() };
-    let mut versions = Versions {
-        api_version: API_VERSION,
-        kind: "Version",
-        client_version: Client { version: this(), platform: platform() },
-        daemon_versions: None,
-    };
+    let mut versions = Versions { client: format!("v{}", env!("CARGO_PKG_VERSION")), daemons: None };
     // As kubectl: the client version is printed even if the server does not answer.
     let asked = if args.client { Ok(None) } else { daemons(connection, verbosity).await.map(Some) };
     let problem = match asked {
         Ok(daemons) => {
-            versions.daemon_versions = daemons;
+            versions.daemons = daemons;
             None
         }
         Err(failure) => Some(failure),
@@ -71,31 +48,24 @@ async fn daemons(connection: &Connection, verbosity: u8) -> Result<Vec<Daemon>, 
         return Err(forbidden("see which replicas run", &right));
     }
     let daemon = |replica: &Replica| Daemon {
-        metadata: Name { name: replica.name.to_string(), namespace: replica.meta.namespace.to_string() },
+        name: replica.name.to_string(),
+        namespace: replica.meta.namespace.to_string(),
         version: format!("v{}", replica.version),
         live: replica.is_live(replicas.now),
     };
     Ok(replicas.all.iter().map(daemon).collect())
 }
 
-fn this() -> String {
-    format!("v{}", env!("CARGO_PKG_VERSION"))
-}
-
-fn platform() -> String {
-    format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)
-}
-
 impl Printable for Versions {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
-        let mut text = format!("Client Version: {}\n", self.client_version.version);
-        match self.daemon_versions.as_deref() {
+        let mut text = format!("Client Version: {}\n", self.client);
+        match self.daemons.as_deref() {
             None => {}
             Some([]) => text += "Daemon Version: <none>\n",
             Some(daemons) => {
-                for Daemon { metadata, version, live } in daemons {
+                for Daemon { name, version, live, .. } in daemons {
                     let state = if *live { "" } else { ", not heard of lately" };
-                    text += &format!("Daemon Version: {version} ({}{state})\n", metadata.name);
+                    text += &format!("Daemon Version: {version} ({name}{state})\n");
                 }
             }
         }
@@ -103,32 +73,38 @@ impl Printable for Versions {
     }
 
     fn names(&self) -> Vec<String> {
-        vec![self.client_version.version.clone()]
+        vec![self.client.clone()]
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        document(self)
+        let daemon = |one: &Daemon| {
+            let metadata = json!({ "name": one.name, "namespace": one.namespace });
+            json!({ "metadata": metadata, "version": one.version, "live": one.live })
+        };
+        let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
+        let mut document = json!({
+            "apiVersion": API_VERSION,
+            "kind": "Version",
+            "clientVersion": { "version": self.client, "platform": platform },
+        });
+        if let Some(daemons) = &self.daemons {
+            document["daemonVersions"] = daemons.iter().map(daemon).collect();
+        }
+        Ok(document)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Client, Daemon, Name, Versions};
+    use super::{Daemon, Versions};
     use crate::print::{Printable, schema_check};
 
     fn versions(daemons: Option<Vec<Daemon>>) -> Versions {
-        let client = Client { version: "v1.2.3".into(), platform: "linux/x86_64".into() };
-        Versions {
-            api_version: "kubectl-reserve/v1alpha1",
-            kind: "Version",
-            client_version: client,
-            daemon_versions: daemons,
-        }
+        Versions { client: "v1.2.3".into(), daemons }
     }
 
     fn daemon(name: &str, live: bool) -> Daemon {
-        let metadata = Name { name: name.into(), namespace: "reserve-system".into() };
-        Daemon { metadata, version: "v1.2.2".into(), live }
+        Daemon { name: name.into(), namespace: "reserve-system".into(), version: "v1.2.2".into(), live }
     }
 
     #[test]

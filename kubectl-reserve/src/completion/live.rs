@@ -6,23 +6,9 @@ use crate::api::METADATA;
 use crate::connect::{Environment, Session, connect_silently, kubeconfig};
 use crate::error::Failure;
 use crate::names::ObjectKind;
-use crate::reader::{NODES, pods_in};
+use crate::reader::{Metadata, NODES, ObjectWithMetadata, pods_in};
 use common::api::list::page;
 use common::api::reservation;
-use serde::Deserialize;
-use std::collections::BTreeMap;
-
-#[derive(Deserialize)]
-struct ObjectWire {
-    metadata: MetaWire,
-}
-
-#[derive(Deserialize)]
-struct MetaWire {
-    name: String,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
-}
 
 /// The candidates of all kinds that the request asks for.
 pub(super) async fn find(request: &CompletionRequest) -> Result<Vec<String>, Failure> {
@@ -104,10 +90,11 @@ async fn reservations(session: &Session) -> Result<Vec<String>, Failure> {
 }
 
 /// The metadata of the objects on the first page of a list. More candidates are of no use.
-async fn read(session: &Session, path: &str, query: &str) -> Result<Vec<MetaWire>, Failure> {
+async fn read(session: &Session, path: &str, query: &str) -> Result<Vec<Metadata>, Failure> {
     let answer = api::get(session, &format!("{path}?limit=500&{query}"), METADATA).await;
     let answer = answer.map_err(|error| error.into_failure("complete", ""))?;
     let page = page(&answer.text).map_err(Failure::new)?;
-    let object = |json: &&str| serde_json::from_str::<ObjectWire>(json).ok().map(|wire| wire.metadata);
+    let object =
+        |json: &&str| serde_json::from_str::<ObjectWithMetadata>(json).ok().map(|object| object.metadata);
     Ok(page.items.iter().filter_map(object).collect())
 }

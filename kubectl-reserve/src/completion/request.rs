@@ -22,7 +22,6 @@ pub(super) enum CandidateKind {
     Files,
 }
 
-/// One word to complete.
 #[derive(Debug)]
 pub(super) struct CompletionRequest {
     /// The beginning of the word.
@@ -139,7 +138,6 @@ impl CompletionRequest {
 }
 
 impl<'c> Scan<'c> {
-    /// Reads one word.
     fn read(&mut self, word: &str) {
         if let Some(flag) = self.open.take() {
             self.note_global(flag, word);
@@ -175,7 +173,6 @@ impl<'c> Scan<'c> {
         self.arguments().find(is_meant)
     }
 
-    /// All flags of this verb.
     fn flags(&self) -> Vec<String> {
         let long = |arg: &Arg| arg.get_long().map(|long| line(&format!("--{long}"), arg.get_help()));
         let mut flags: Vec<String> = self.arguments().filter_map(long).collect();

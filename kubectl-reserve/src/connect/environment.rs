@@ -15,7 +15,6 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment of the process.
     #[expect(clippy::disallowed_methods, reason = "the command is the outermost layer")]
     pub(crate) fn read() -> Self {
         let get = |name: &str| {

@@ -17,7 +17,6 @@ pub(super) struct ExecCredential {
     pub(super) token: Option<String>,
     /// A certificate and its key, in PEM.
     pub(super) identity: Option<(String, String)>,
-    /// When the token expires.
     pub(super) expires: Option<Timestamp>,
 }
 

@@ -9,7 +9,6 @@ use kube::config::{AuthInfo, Cluster};
 use std::path::Path;
 use std::time::Duration;
 
-/// Applies the flags to the cluster.
 pub(super) fn cluster(flags: &Connection, cluster: &mut Cluster) {
     let set = |value: &mut Option<String>, flag: &Option<String>| {
         if flag.is_some() {

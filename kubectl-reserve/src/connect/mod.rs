@@ -26,7 +26,6 @@ use rustls_pki_types::pem::PemObject;
 use service::{RequestLog, Service};
 use std::time::Duration;
 
-/// A connection to a cluster.
 #[derive(Clone)]
 pub(crate) struct Session {
     /// The client. It sends each request once.

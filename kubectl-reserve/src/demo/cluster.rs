@@ -28,7 +28,6 @@ pub(crate) const NAMESPACE: &str = "default";
 /// The name of the daemon's only replica.
 const REPLICA: &str = "sandbox";
 
-/// A cluster, and a session with it.
 pub(crate) struct Cluster {
     sandbox: Sandbox,
     /// The time of the cluster's start.
@@ -103,7 +102,6 @@ impl Cluster {
         daemon::run::run(&config, clients, Metrics::default(), clock, rng, stop).await.map_err(failed)
     }
 
-    /// Creates an object.
     pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<(), Failure> {
         let made = api::write(&self.session, Method::POST, path, JSON, object.to_string()).await;
         made.map(drop).map_err(|error| error.into_failure(&format!("create {path}"), ""))

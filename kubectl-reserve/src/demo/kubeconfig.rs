@@ -26,7 +26,6 @@ pub(crate) struct Kubeconfig {
     text: String,
 }
 
-/// The file that exists at a path.
 enum ExistingFile {
     Nothing,
     /// It is of a sandbox that ended without removing it.

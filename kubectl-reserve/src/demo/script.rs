@@ -3,7 +3,6 @@
 use crate::error::Exit;
 use std::time::Duration;
 
-/// One step of the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DemoStep {
     /// The title of a new part.
@@ -18,16 +17,12 @@ pub(super) enum DemoStep {
     WaitUntil(Condition),
 }
 
-/// A condition of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// The pod runs on the node.
     PodRuns(&'static str, &'static str),
     /// The pod is Pending, and has the reason `Unschedulable`.
     PodWaits(&'static str),
-    /// The node has a reservation.
     NodeReserved(&'static str),
-    /// The node has no reservation.
     NodeFree(&'static str),
 }
 
@@ -83,7 +78,6 @@ pub(super) const SCRIPT: &[DemoStep] = &[
 ];
 
 impl DemoStep {
-    /// The pause before the step.
     pub(super) fn before(self) -> Duration {
         match self {
             Command(_) | FailingCommand(..) => Duration::from_millis(200),

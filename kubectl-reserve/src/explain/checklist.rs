@@ -31,7 +31,6 @@ pub struct Checklist {
     pub refused: Vec<String>,
 }
 
-/// The result of one filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterCheck {
     /// The filter's name.

@@ -6,9 +6,7 @@ use common::cluster::{Ledger, PodContext, Snapshot};
 use common::framework::{
     Evidence, Reason, RefusalCode, Registry, Rejection, SpreadStatus, UnmetPodAffinity, UnmetRequirement,
 };
-use common::model::HostPort;
-use common::model::ids::{PodKey, Text};
-use common::model::requirement::Requirement;
+use common::model::{HostPort, PodKey, Requirement, Text};
 
 /// Whether the particulars depend on the node and the pod alone, so that they are cheap enough to find for every node.
 pub(super) fn is_cheap(rejection: &Rejection) -> bool {

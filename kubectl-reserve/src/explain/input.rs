@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 /// Everything besides the cluster that an explanation is made from.
 pub struct Input<'a> {
-    /// The pod to explain.
     pub pod: &'a Pod,
     /// The same pod as JSON of the API server: commands need the names of containers, which [`Pod`] does not have.
     pub source: Option<&'a Value>,
@@ -37,13 +36,11 @@ pub struct Options {
     pub nodes: Limit,
     /// How many fixes are shown.
     pub fixes: Limit,
-    /// How nodes are grouped.
     pub group_by: GroupBy,
     /// Whether preemption is tried, too.
     pub preemption: bool,
 }
 
-/// A limit for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// At most this many.
@@ -52,17 +49,14 @@ pub enum Limit {
     All,
 }
 
-/// How nodes are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
     /// By blocker; by pool in large clusters.
     #[default]
     Auto,
-    /// By blocker.
     Reason,
     /// By the node pool that a label names.
     Pool,
-    /// By zone.
     Zone,
 }
 

@@ -14,7 +14,6 @@ use common::model::{NodeName, Pod, ResourceName, Resources};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The results of all filters on one node.
 pub(super) struct NodeResult {
     pub(super) id: NodeId,
     pub(super) name: NodeName,
@@ -32,7 +31,6 @@ pub(super) struct ClassifiedRejection {
 
 /// The results of all filters on all nodes.
 pub(super) struct FilterResults {
-    /// All nodes, in node order.
     pub(super) nodes: Vec<NodeResult>,
     /// The rejections of PreFilter plugins, which concern all nodes.
     pub(super) refused: Vec<Rejection>,
@@ -68,7 +66,6 @@ impl NodeResult {
         !self.blockers.iter().any(is_wrong)
     }
 
-    /// The classes of the blockers, each once.
     pub(super) fn classes(&self) -> Vec<BlockerClass> {
         let mut all: Vec<BlockerClass> = self.blockers.iter().map(|blocker| blocker.kind.class).collect();
         all.sort_unstable();
@@ -217,7 +214,6 @@ pub(super) struct NodeDescriber<'t> {
 }
 
 impl NodeDescriber<'_> {
-    /// The particulars of one rejection.
     pub(super) fn evidence(&self, result: &NodeResult, blocker: &ClassifiedRejection) -> Option<String> {
         let ledger = self.snapshot.ledger(result.id)?;
         evidence::of(&blocker.rejection, ledger, self.pod_context, self.snapshot, self.registry)

@@ -59,7 +59,6 @@ fn count_last(part: &str) -> Option<(String, usize)> {
     Some((current_wording(reason), count.trim_end_matches(')').parse().ok()?))
 }
 
-/// A reason in the wording of the current kube-scheduler.
 fn current_wording(reason: &str) -> String {
     let reason = reason.trim().trim_end_matches('.');
     let is_taint =

@@ -5,8 +5,7 @@
 use super::{Input, Options, Report, Rules, analyse};
 use common::api;
 use common::cluster::{Cluster, Event, WatchEvent};
-use common::model::owner::OwnerKind;
-use common::model::{CatalogKind, Pod};
+use common::model::{CatalogKind, OwnerKind, Pod};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 

@@ -5,10 +5,11 @@ use super::words;
 use common::cluster::{Cluster, Event, WatchEvent};
 use common::cycle::{self, Decision, Inspection};
 use common::framework::RefusalCode;
-use common::model::pod::PodSpec;
-use common::model::requests::PodRequests;
-use common::model::taint::{Taint, Toleration, TolerationOperator};
-use common::model::{Labels, Node, NodeName, Pod, PodKey, ReservationId, ResourceName, Uid};
+use common::model::taint::TolerationOperator;
+use common::model::{
+    Labels, Node, NodeName, Pod, PodKey, PodRequests, PodSpec, ReservationId, ResourceName, Taint,
+    Toleration, Uid,
+};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,13 +19,11 @@ use std::sync::Arc;
 pub enum Edit {
     /// The node is no longer cordoned.
     Uncordon(NodeName),
-    /// A taint is removed from the node.
     Untaint(NodeName, Taint),
     /// The pod gets a toleration for the taint.
     Tolerate(Taint),
     /// Labels of the node are set, or removed where the value is `None`.
     Label(NodeName, Vec<(String, Option<String>)>),
-    /// A reservation on the node is released.
     Release(NodeName, ReservationId),
     /// The pod's requests are set to these amounts.
     Request(Vec<(ResourceName, i64)>),
@@ -32,7 +31,6 @@ pub enum Edit {
     Priority(i32),
     /// Another pod is removed from its node.
     RemovePod(PodKey),
-    /// A node is added.
     AddNode(Box<Node>),
 }
 
@@ -104,7 +102,6 @@ impl<'c> Trial<'c> {
         }
     }
 
-    /// The cluster with the changes.
     pub(super) fn cluster(&mut self) -> &mut Cluster {
         self.cluster
     }

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 /// The name of a pod that was made from flags.
 pub(crate) const FROM_FLAGS: &str = "Pod/fit";
 
-/// The flags that describe a pod.
 #[derive(Debug, Default)]
 pub(crate) struct PodFlags<'a> {
     pub(crate) cpu: Option<&'a str>,
@@ -19,7 +18,6 @@ pub(crate) struct PodFlags<'a> {
     pub(crate) scheduler: Option<&'a str>,
 }
 
-/// The manifest of the pod.
 pub(crate) fn pod_manifest(flags: &PodFlags<'_>) -> Result<Value, Failure> {
     let mut requests = Map::new();
     let named = [("cpu", flags.cpu), ("memory", flags.memory)];

@@ -9,9 +9,7 @@ use serde_json::Value;
 /// A PodDisruptionBudget, as far as it is shown to users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// The namespace of the budget.
     pub namespace: String,
-    /// The name of the budget.
     pub name: String,
     /// `minAvailable: 2` or `maxUnavailable: 10%`, as it was written.
     pub rule: String,
@@ -33,7 +31,6 @@ pub struct Budget {
 pub struct BlockedEviction {
     /// The budgets whose selector matches the pod.
     pub budgets: Vec<Budget>,
-    /// The message of the server.
     pub message: String,
     /// The pods of these budgets that are not ready.
     pub unhealthy: Vec<String>,

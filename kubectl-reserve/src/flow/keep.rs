@@ -9,8 +9,7 @@ use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_
 use common::api::reservation::{bounds, encode};
 use common::cluster::Cluster;
 use common::model::keep::LIFE_DEFAULT;
-use common::model::reservation::{Origin, Record, Reservation, ReservationId};
-use common::model::{Keep, NodeName, Pod};
+use common::model::{Keep, NodeName, Origin, Pod, Record, Reservation, ReservationId};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Finds a node for every pod of a node that is drained, before any of them is evicted. Each pod is scheduled as if the pods before
 //! it had moved already and the drained node were cordoned. `places` is for a drain, `obstacles` for one pod and one node.
 
-use common::cluster::{Assumption, Cluster};
-use common::cluster::{Event, WatchEvent};
+use common::cluster::Cluster;
+use common::cluster::{Assumption, Event, WatchEvent};
 use common::cycle::{self, Decision, Inspection, Refusal};
 use common::framework::Registry;
 use common::model::{Node, NodeName, Pod, PodKey, Uid};
@@ -11,7 +11,6 @@ use jiff::Timestamp;
 /// The new node of a pod, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The pod that moves.
     pub pod: PodKey,
     /// The new node, or the scheduler's message.
     pub to: Result<NodeName, String>,

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 /// The length of the suffix.
 const LEN: usize = 10;
 
-/// The suffix for a ConfigMap with this `data`.
 pub(super) fn suffix(data: &Value) -> String {
     // JSON as Go writes it: keys are sorted, and HTML characters are escaped.
     let text = json!({ "data": data, "kind": "ConfigMap", "name": "" }).to_string();

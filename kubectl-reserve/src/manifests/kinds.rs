@@ -4,13 +4,11 @@
 /// A kind of object that is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ManifestKind {
-    /// The kind, as in `kind:`.
     pub(crate) kind: &'static str,
     /// The API group, empty for the core group.
     pub(crate) group: &'static str,
     /// The plural, as in URLs and roles.
     pub(crate) plural: &'static str,
-    /// Whether its objects are namespaced.
     pub(crate) is_namespaced: bool,
 }
 

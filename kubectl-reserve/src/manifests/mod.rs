@@ -41,7 +41,6 @@ const CONFIG: &str = include_str!("../../../manifests/daemon/config.yaml");
 /// The image's name in the files; its tag is this version.
 const IMAGE: &str = "reserve-daemon";
 
-/// The options of an installation.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallOptions {
     pub(crate) image: Option<String>,
@@ -50,7 +49,6 @@ pub(crate) struct InstallOptions {
     pub(crate) is_extender: bool,
 }
 
-/// An object to apply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Object {
     pub(crate) kind: ManifestKind,
@@ -68,7 +66,6 @@ impl Object {
         Some(Self { kind, namespace, name: text("/metadata/name")?, json })
     }
 
-    /// The URL of the object.
     pub(crate) fn path(&self) -> String {
         format!("{}/{}", self.kind.path(self.namespace.as_deref()), self.name)
     }
@@ -84,7 +81,6 @@ impl Object {
     }
 }
 
-/// The image if `--image` is not set.
 pub(crate) fn default_image() -> String {
     format!("{IMAGE}:{}", env!("CARGO_PKG_VERSION"))
 }

@@ -5,8 +5,7 @@ use crate::api::METADATA;
 use crate::connect::Session;
 use crate::error::Failure;
 use crate::reader::{PODS, PodView, pod, pods, pods_in, with_labels, workloads};
-use common::model::PodKey;
-use common::model::owner::OwnerKind;
+use common::model::{OwnerKind, PodKey};
 use futures::future::{try_join, try_join_all};
 
 /// The object that `asked` names in `namespace`.

@@ -25,7 +25,6 @@ pub(crate) enum ObjectKind {
 /// One argument that names a pod or a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ObjectArg {
-    /// The kind, if the argument has one.
     pub(crate) kind: Option<ObjectKind>,
     pub(crate) name: String,
 }

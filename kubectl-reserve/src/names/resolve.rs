@@ -7,9 +7,7 @@ use crate::render::table::table;
 use crate::render::time::between;
 use common::cluster::{Owners, WatchEvent};
 use common::config::nearest::nearest;
-use common::model::Pod;
-use common::model::moment::Moment;
-use common::model::owner::{OwnerKind, Workload};
+use common::model::{Moment, OwnerKind, Pod, Workload};
 use jiff::Timestamp;
 
 /// The number of similar names that an error offers.

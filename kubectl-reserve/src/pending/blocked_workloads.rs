@@ -4,8 +4,7 @@ use crate::cluster_data::diagnostics::Diagnostics;
 use crate::cluster_data::events::EventSummary;
 use crate::render::printable;
 use common::cluster::Cluster;
-use common::model::ids::{Text, Uid};
-use common::model::owner::{OwnerKind, Workload};
+use common::model::{OwnerKind, Text, Uid, Workload};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 
@@ -24,13 +23,11 @@ pub(crate) struct BlockedWorkload {
     pub(crate) missing: Option<u32>,
     /// What refuses: `quota` or `admission`.
     pub(crate) by: &'static str,
-    /// The message of the refusal.
     pub(crate) message: String,
     pub(crate) at: Option<Timestamp>,
 }
 
 impl BlockedWorkload {
-    /// All of it in one sentence.
     pub(crate) fn sentence(&self) -> String {
         format!("{} {} FailedCreate: {}", self.kind, self.name, self.message)
     }

@@ -5,7 +5,6 @@ use common::model::PodKey;
 use common::model::ids::Text;
 use std::collections::BTreeMap;
 
-/// One Pending pod and its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PodCause {
     pub(crate) key: PodKey,
@@ -45,7 +44,6 @@ pub(crate) struct Causes {
 /// What the pods of a group have in common: namespace, owner, code and label.
 type CauseKey = (Text, Option<(String, Text)>, String, String);
 
-/// Groups the pods by owner and cause.
 pub(crate) fn group_causes(causes: Vec<PodCause>, blocked_workloads: Vec<BlockedWorkload>) -> Causes {
     let mut groups: BTreeMap<CauseKey, CauseGroup> = BTreeMap::new();
     for cause in causes {

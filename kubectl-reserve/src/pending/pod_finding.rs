@@ -45,7 +45,6 @@ pub(super) fn not_blocked(
     PodFinding { is_blocked: false, ..blocked(code, label, words) }
 }
 
-/// Adds a sentence to a finding.
 pub(super) fn with_sentence(mut finding: PodFinding, words: impl Into<String>) -> PodFinding {
     finding.words.push(words.into());
     finding

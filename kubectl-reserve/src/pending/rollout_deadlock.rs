@@ -5,8 +5,7 @@ use crate::cluster_data::diagnostics::Diagnostics;
 use common::cluster::{Ledger, Snapshot};
 use common::cycle::{self, Depth};
 use common::framework::Registry;
-use common::model::Pod;
-use common::model::owner::OwnerKind;
+use common::model::{OwnerKind, Pod};
 
 /// The maximum number of old pods that are tried: each try filters every node.
 const TRIES_MAX: usize = 16;

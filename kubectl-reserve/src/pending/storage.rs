@@ -4,8 +4,8 @@ use super::pod_finding::{PendingInput, blocked, with_sentence};
 use crate::explain::PodFinding;
 use crate::render::printable;
 use common::cluster::Catalog;
-use common::model::storage::{BindingMode, ClaimPhase, PersistentVolumeClaim};
-use common::model::{CatalogKind, Pod};
+use common::model::storage::{BindingMode, ClaimPhase};
+use common::model::{CatalogKind, PersistentVolumeClaim, Pod};
 
 /// The finding about the claims of `pod`; `None` if they are fine or cannot be read.
 pub(super) fn claim_problem(pod: &Pod, input: &PendingInput<'_>) -> Option<PodFinding> {

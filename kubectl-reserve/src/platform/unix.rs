@@ -12,7 +12,6 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         let terminate = signal(SignalKind::terminate())?;
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate })
@@ -66,7 +65,6 @@ pub(crate) fn link_name(name: &str) -> String {
     name.to_owned()
 }
 
-/// Whether a file is executable.
 pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_run = |meta: std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o111 != 0;

@@ -13,7 +13,6 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()? })
     }

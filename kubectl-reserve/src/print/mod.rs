@@ -18,10 +18,8 @@ use jsonpath::Template;
 use serde_json::Value;
 use std::str::FromStr;
 
-/// The output formats.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) enum Output {
-    /// A table for people.
     #[default]
     Table,
     /// A table with more columns.
@@ -121,7 +119,6 @@ fn json(document: &Value) -> Result<String, Failure> {
 }
 
 impl Output {
-    /// Whether it is a table for people.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
@@ -165,7 +162,6 @@ impl Output {
 const ALLOWED: &str =
     "allowed formats are: table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=SPEC";
 
-/// The document of a serializable value.
 pub(crate) fn document(value: &impl serde::Serialize) -> Result<Value, Failure> {
     serde_json::to_value(value).map_err(|error| Failure::new(error).exit(Exit::Error))
 }

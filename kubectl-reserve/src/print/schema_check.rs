@@ -8,7 +8,6 @@ use std::path::Path;
 const WORDS: [&str; 8] =
     ["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "format"];
 
-/// The schema of a kind.
 pub(crate) fn schema(kind: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/schema/{kind}.json"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -5,9 +5,11 @@
 //! 403 is an error unless the verb can do without the objects: [`readable`].
 //! Workloads that the caller may not read never are an error, because a chain of owners may end anywhere: see `owners`.
 
+mod metadata;
 mod owners;
 mod pod;
 
+pub(crate) use metadata::{Metadata, ObjectWithMetadata};
 pub(crate) use owners::{
     OwnerChains, PARALLEL, WorkloadKey, WorkloadView, key, owner_chains, workload_path, workloads,
 };
@@ -20,7 +22,6 @@ use common::model::chain::chain;
 use common::model::{Node, PodKey};
 use jiff::Timestamp;
 
-/// The path of all nodes.
 pub(crate) const NODES: &str = "/api/v1/nodes";
 
 /// The path of the pods of all namespaces.
@@ -29,12 +30,10 @@ pub(crate) const PODS: &str = "/api/v1/pods";
 /// A field selector for pods that have not ended, as a part of a query.
 pub(crate) const LIVE: &str = "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
 
-/// The path of a pod.
 pub(crate) fn pod_path(key: &PodKey) -> String {
     format!("{}/{}", pods_in(&key.namespace), key.name)
 }
 
-/// The path of the pods of one namespace.
 pub(crate) fn pods_in(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/pods")
 }
@@ -118,7 +117,6 @@ pub(crate) async fn pod(session: &Session, key: &PodKey) -> Result<Option<PodVie
     Ok(found.map(|(pod, _)| pod))
 }
 
-/// The pods at a path that match a query.
 pub(crate) async fn pods(session: &Session, path: &str, query: &str) -> Result<Vec<PodView>, ApiError> {
     Ok(list(session, path, query, JSON, PodView::read).await?.0)
 }

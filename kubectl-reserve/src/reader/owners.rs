@@ -74,7 +74,6 @@ pub(crate) fn key(claim: Option<&ControllerRef>, namespace: &Text) -> Option<Wor
     Some((claim.kind?, namespace.to_string(), claim.name.to_string()))
 }
 
-/// The path of a workload.
 pub(crate) fn workload_path((kind, namespace, name): &WorkloadKey) -> String {
     format!("{}/{name}", kind.path_in(namespace))
 }

@@ -1,12 +1,13 @@
 //! Decodes a pod for the verbs: [`PodView`] has what they need besides our model of a pod, [`status`] what `explain` shows of its
 //! containers.
 
+use super::Metadata;
 use crate::cluster_data::diagnostics::{ContainerDetail, PodDetail};
 use common::api::names::KEEP;
 use common::api::{self, DecodeError};
 use common::model::Pod;
+use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, PodStatus, Volume};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// The grace period of a pod whose spec has none. The API server always fills it in.
@@ -48,17 +49,17 @@ impl PodView {
         let pod = api::pod::pod(json)?;
         let wire: PodWire =
             serde_json::from_str(json).map_err(|source| DecodeError { kind: "Pod", source })?;
-        let empty_dir = |volume: VolumeWire| {
+        let empty_dir = |volume: Volume| {
             let is_memory = volume.empty_dir?.medium.as_deref() == Some("Memory");
             Some(if is_memory { format!("{} (memory)", volume.name) } else { volume.name })
         };
         Ok(Self {
             pod,
-            is_ready: wire.status.is_ready(),
-            finalizers: wire.metadata.finalizers.unwrap_or_default(),
+            is_ready: is_ready(&wire.status),
+            finalizers: wire.metadata.finalizers,
             grace_period: wire.spec.termination_grace_period_seconds.unwrap_or(GRACE_PERIOD),
             empty_dirs: wire.spec.volumes.into_iter().flatten().filter_map(empty_dir).collect(),
-            keep_text: wire.metadata.annotations.and_then(|mut all| all.remove(KEEP)),
+            keep_text: wire.metadata.annotations.get(KEEP).cloned(),
         })
     }
 }
@@ -66,124 +67,51 @@ impl PodView {
 /// The status of a pod and its containers; empty if the JSON cannot be decoded.
 pub(crate) fn status(json: &str) -> PodDetail {
     let PodWire { status, .. } = serde_json::from_str(json).unwrap_or_default();
-    let is_ready = status.is_ready();
-    let of = |is_init: bool| move |container: ContainerWire| container_detail(container, is_init);
+    let is_ready = is_ready(&status);
+    let of = |is_init: bool| move |container| container_detail(container, is_init);
     let init = status.init_container_statuses.into_iter().flatten().map(of(true));
     let containers = status.container_statuses.into_iter().flatten().map(of(false));
     PodDetail {
         is_ready,
         is_started: status.start_time.is_some(),
         containers: init.chain(containers).collect(),
-        reason: status.reason,
-        message: status.message,
+        reason: status.reason.unwrap_or_default(),
+        message: status.message.unwrap_or_default(),
     }
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct PodWire {
-    metadata: MetaWire,
+    metadata: Metadata,
     spec: SpecWire,
-    status: StatusWire,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct MetaWire {
-    finalizers: Option<Vec<String>>,
-    annotations: Option<BTreeMap<String, String>>,
+    status: PodStatus,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct SpecWire {
     termination_grace_period_seconds: Option<i64>,
-    volumes: Option<Vec<VolumeWire>>,
+    volumes: Option<Vec<Volume>>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct VolumeWire {
-    name: String,
-    empty_dir: Option<EmptyDirWire>,
+fn is_ready(status: &PodStatus) -> bool {
+    status.conditions.iter().flatten().any(|one| one.type_ == "Ready" && one.status == "True")
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct EmptyDirWire {
-    medium: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct StatusWire {
-    reason: String,
-    message: String,
-    start_time: Option<String>,
-    conditions: Option<Vec<ConditionWire>>,
-    init_container_statuses: Option<Vec<ContainerWire>>,
-    container_statuses: Option<Vec<ContainerWire>>,
-}
-
-impl StatusWire {
-    fn is_ready(&self) -> bool {
-        let mut conditions = self.conditions.iter().flatten();
-        conditions.any(|one| one.kind == "Ready" && one.status == "True")
-    }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ConditionWire {
-    #[serde(rename = "type")]
-    kind: String,
-    status: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ContainerWire {
-    name: String,
-    ready: bool,
-    state: ContainerState,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ContainerState {
-    waiting: Option<WaitingState>,
-    running: Option<serde::de::IgnoredAny>,
-    terminated: Option<TerminatedState>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct WaitingState {
-    reason: String,
-    message: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct TerminatedState {
-    exit_code: i32,
-    reason: String,
-    message: String,
-}
-
-fn container_detail(wire: ContainerWire, is_init: bool) -> ContainerDetail {
-    let ContainerState { waiting, running, terminated } = wire.state;
+fn container_detail(container: ContainerStatus, is_init: bool) -> ContainerDetail {
+    let ContainerState { waiting, running, terminated } = container.state.unwrap_or_default();
     let (waiting_reason, message) = match (waiting, terminated) {
         (Some(waiting), _) => (waiting.reason, waiting.message),
         (None, Some(ended)) if ended.exit_code != 0 => (ended.reason, ended.message),
-        _ => (String::new(), String::new()),
+        _ => (None, None),
     };
     ContainerDetail {
-        name: wire.name,
+        name: container.name,
         is_init,
-        is_ready: wire.ready,
+        is_ready: container.ready,
         is_running: running.is_some(),
-        waiting_reason,
-        message,
+        waiting_reason: waiting_reason.unwrap_or_default(),
+        message: message.unwrap_or_default(),
     }
 }

@@ -14,7 +14,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The results of `fit`.
 pub(crate) struct FitReport {
     pub(crate) results: Vec<FitResult>,
     pub(crate) now: Timestamp,

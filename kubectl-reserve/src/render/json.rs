@@ -1,13 +1,11 @@
 //! The document of `list`, and what documents have in common: `kubectl-reserve/v1alpha1`. Within a version fields are only added.
 
-use crate::error::Failure;
-use crate::print::document;
 use crate::reservations::{Row, RowContent};
-use common::model::Resources;
-use common::model::reservation::{HostPort, Origin};
+use common::model::reservation::HostPort;
+use common::model::{Origin, Resources, Uid};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(crate) const API_VERSION: &str = "kubectl-reserve/v1alpha1";
@@ -29,7 +27,6 @@ struct ReportMetadata {
     generated_at: String,
 }
 
-/// The metadata of an item of a report.
 #[derive(Serialize)]
 pub(super) struct ItemMetadata {
     pub(super) name: String,
@@ -47,149 +44,79 @@ impl<T> Items<T> {
     }
 }
 
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    metadata: Metadata,
-    name: String,
-    node: String,
-    state: String,
-    manual: bool,
-    orphaned: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<Owner>,
-    amount: BTreeMap<String, String>,
-    held: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ports: Vec<Port>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    replaces: Option<PodIdentity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    taken_by: Option<PodIdentity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<Record>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+/// A list, as kubectl's own lists.
+pub(super) fn items(kind: &str, items: impl Iterator<Item = Value>) -> Value {
+    json!({ "apiVersion": API_VERSION, "kind": kind, "items": items.collect::<Vec<_>>() })
 }
 
-/// The metadata of an item of a list, as in kubectl's own lists.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    creation_timestamp: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Owner {
-    kind: String,
-    namespace: String,
-    name: String,
-    uid: String,
-}
-
-#[derive(Serialize)]
-struct PodIdentity {
-    name: String,
-    uid: String,
-}
-
-#[derive(Serialize)]
-struct Port {
-    port: u16,
-    protocol: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    ip: String,
-}
-
-#[derive(Serialize)]
-struct Record {
-    priority: i32,
-    created: String,
-    placement: &'static str,
-    request: String,
-    by: String,
-    reason: String,
+/// The object with those of the `optional` fields that have a value: not null, an empty text or an empty list.
+pub(super) fn with(mut object: Value, optional: Value) -> Value {
+    let is_empty = |value: &Value| value.is_null() || *value == "" || *value == json!([]);
+    if let (Value::Object(fields), Value::Object(optional)) = (&mut object, optional) {
+        fields.extend(optional.into_iter().filter(|(_, value)| !is_empty(value)));
+    }
+    object
 }
 
 /// The document of a list of reservations.
-pub(crate) fn list(rows: &[Row<'_>]) -> Result<Value, Failure> {
-    document(&Items::list("ReservationList", rows.iter().map(item).collect()))
+pub(super) fn list(rows: &[Row<'_>]) -> Value {
+    items("ReservationList", rows.iter().map(item))
 }
 
-fn item(row: &Row<'_>) -> Item {
-    let metadata = metadata(row);
+fn item(row: &Row<'_>) -> Value {
+    let text = |time: Timestamp| time.to_string();
+    let created = row.entry().and_then(|entry| entry.reservation.created()).map(text);
+    let optional = json!({ "namespace": row.namespace(), "creationTimestamp": created });
+    let metadata = with(json!({ "name": row.name() }), optional);
     let (entry, owner) = match &row.content {
         RowContent::Reservation { entry, owner, .. } => (entry, owner),
         RowContent::Invalid(invalid) => {
-            return Item {
-                metadata,
-                name: invalid.key.to_string(),
-                node: row.node().into(),
-                state: "Invalid".into(),
-                problem: Some(invalid.problem.to_string()),
-                ..Item::default()
-            };
+            return json!({
+                "metadata": metadata, "name": invalid.key.to_string(), "node": row.node(), "state": "Invalid", "manual": false,
+                "orphaned": false, "amount": {}, "held": {}, "problem": invalid.problem.to_string(),
+            });
         }
     };
     let reservation = &entry.reservation;
-    Item {
-        metadata,
-        name: row.name(),
-        node: row.node().into(),
-        state: entry.state.as_str().into(),
-        manual: reservation.is_manual(),
-        orphaned: row.is_orphaned(),
-        owner: owner.as_ref().map(|owner| Owner {
-            kind: owner.kind.to_string(),
-            namespace: owner.namespace.to_string(),
-            name: owner.name.to_string(),
-            uid: owner.uid.to_string(),
-        }),
-        amount: amounts(&reservation.amount),
-        held: amounts(&entry.held),
-        ports: reservation.ports.iter().map(port).collect(),
-        replaces: reservation
-            .replaces()
-            .map(|pod| PodIdentity { name: pod.name.to_string(), uid: pod.uid.to_string() }),
-        taken_by: entry
-            .taken_by
-            .as_ref()
-            .map(|pod| PodIdentity { name: pod.key.name.to_string(), uid: pod.uid.to_string() }),
-        record: record(&reservation.origin),
-        expires: reservation.expires().map(|expires| expires.to_string()),
-        problem: None,
-    }
+    let item = json!({
+        "metadata": metadata,
+        "name": row.name(),
+        "node": row.node(),
+        "state": entry.state.as_str(),
+        "manual": reservation.is_manual(),
+        "orphaned": row.is_orphaned(),
+        "amount": amounts(&reservation.amount),
+        "held": amounts(&entry.held),
+    });
+    let owner = owner.as_ref().map(|owner| {
+        json!({ "kind": *owner.kind, "namespace": *owner.namespace, "name": *owner.name, "uid": owner.uid.to_string() })
+    });
+    let pod = |name: &str, uid: &Uid| json!({ "name": name, "uid": uid.to_string() });
+    let optional = json!({
+        "owner": owner,
+        "ports": reservation.ports.iter().map(port).collect::<Vec<_>>(),
+        "replaces": reservation.replaces().map(|replaced| pod(&replaced.name, &replaced.uid)),
+        "takenBy": entry.taken_by.as_ref().map(|taker| pod(&taker.key.name, &taker.uid)),
+        "record": record(&reservation.origin),
+        "expires": reservation.expires().map(text),
+    });
+    with(item, optional)
 }
 
-fn metadata(row: &Row<'_>) -> Metadata {
-    let created = row.entry().and_then(|entry| entry.reservation.created());
-    Metadata {
-        name: row.name(),
-        namespace: row.namespace().map(str::to_owned),
-        creation_timestamp: created.map(|created| created.to_string()),
-    }
+fn port(port: &HostPort) -> Value {
+    with(json!({ "port": port.port, "protocol": *port.protocol }), json!({ "ip": *port.ip }))
 }
 
-fn port(port: &HostPort) -> Port {
-    Port { port: port.port, protocol: port.protocol.to_string(), ip: port.ip.to_string() }
-}
-
-fn record(origin: &Origin) -> Option<Record> {
+fn record(origin: &Origin) -> Option<Value> {
     let Origin::Recorded(record) = origin else { return None };
-    Some(Record {
-        priority: record.priority,
-        created: record.created.to_string(),
-        placement: record.placement.as_str(),
-        request: record.request.to_string(),
-        by: record.by.to_string(),
-        reason: record.reason.to_string(),
-    })
+    Some(json!({
+        "priority": record.priority,
+        "created": record.created.to_string(),
+        "placement": record.placement.as_str(),
+        "request": record.request.to_string(),
+        "by": record.by.to_string(),
+        "reason": record.reason.to_string(),
+    }))
 }
 
 pub(super) fn amounts(amounts: &Resources) -> BTreeMap<String, String> {

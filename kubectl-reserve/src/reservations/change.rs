@@ -7,8 +7,7 @@ use crate::render::time::between;
 use common::api::names;
 use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
-use common::model::Reservation;
-use common::model::reservation::Origin;
+use common::model::{Origin, Reservation};
 use jiff::Timestamp;
 use serde_json::Value;
 

@@ -4,8 +4,7 @@ use common::api::node::node;
 use common::api::pod::pod;
 use common::api::workload::workload;
 use common::cluster::{Cluster, Event, WatchEvent};
-use common::model::owner::OwnerKind;
-use common::model::{Node, Pod, PodKey};
+use common::model::{Node, OwnerKind, Pod, PodKey};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -23,7 +22,6 @@ pub(crate) fn now() -> Timestamp {
     "2026-11-16T08:10:00Z".parse().unwrap()
 }
 
-/// The pods that wait for a node.
 pub(crate) fn waiting() -> [PodKey; 3] {
     [PodKey::new("batch", "crunch-0"), PodKey::new("batch", "huge-0"), PodKey::new("default", "testngx-new")]
 }

@@ -25,33 +25,26 @@ pub(crate) use waiting_pods::{WaitingPod, waiting_pods};
 use common::api::names;
 use common::cluster::ledger::Entry;
 use common::cluster::{Ledger, ReservationState, Snapshot};
-use common::model::Resources;
-use common::model::owner::{Owner, OwnerKind};
-use common::model::reservation::{InvalidAnnotation, Origin, ReservationId};
+use common::model::reservation::InvalidAnnotation;
+use common::model::{Origin, Owner, OwnerKind, ReservationId, Resources};
 use jiff::Timestamp;
 
 /// A reservation, or a malformed annotation.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'w> {
-    /// The ledger of its node.
     pub(crate) ledger: &'w Ledger,
-    /// The reservation, or what is malformed.
     pub(crate) content: RowContent<'w>,
 }
 
-/// The content of a row.
 #[derive(Clone, Debug)]
 pub(crate) enum RowContent<'w> {
-    /// A valid reservation.
     Reservation {
         /// The entry in the node's ledger.
         entry: &'w Entry,
-        /// The owner, if it is known.
         owner: Option<Owner>,
         /// Whether the owner is known not to exist any more.
         is_owner_gone: bool,
     },
-    /// A malformed annotation.
     Invalid(&'w InvalidAnnotation),
 }
 
@@ -116,7 +109,6 @@ pub(crate) fn name_of(id: &ReservationId) -> String {
 }
 
 impl<'w> Row<'w> {
-    /// The name of its node.
     pub(crate) fn node(&self) -> &'w str {
         self.ledger.node.name.as_str()
     }
@@ -142,7 +134,6 @@ impl<'w> Row<'w> {
         }
     }
 
-    /// The owner, if it is known.
     pub(crate) fn owner(&self) -> Option<&Owner> {
         match &self.content {
             RowContent::Reservation { owner, .. } => owner.as_ref(),
@@ -174,12 +165,10 @@ impl<'w> Row<'w> {
         }
     }
 
-    /// Whether it has expired.
     pub(crate) fn is_expired(&self) -> bool {
         self.entry().is_some_and(|entry| entry.state == ReservationState::Expired)
     }
 
-    /// The malformed annotation, if it is one.
     pub(crate) fn invalid(&self) -> Option<&'w InvalidAnnotation> {
         match &self.content {
             RowContent::Reservation { .. } => None,
@@ -197,7 +186,6 @@ impl<'w> Row<'w> {
         })
     }
 
-    /// When it ends.
     pub(crate) fn expires(&self) -> Option<Timestamp> {
         self.entry().and_then(|entry| entry.reservation.expires())
     }

@@ -6,9 +6,7 @@ use crate::connect::Session;
 use crate::error::Failure;
 use crate::reader::{PARALLEL, WorkloadKey, key, owner_chains, workloads};
 use common::cluster::{Cluster, Event, WatchEvent};
-use common::model::owner::{Owner, OwnerKind, Workload};
-use common::model::reservation::Origin;
-use common::model::{Pod, Uid};
+use common::model::{Origin, Owner, OwnerKind, Pod, Uid, Workload};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use std::collections::BTreeSet;
 

@@ -21,14 +21,11 @@ const FEW: usize = 32;
 /// More nodes than this are not read one by one, if they were selected by labels.
 const SELECTED_MAX: usize = 200;
 
-/// Which nodes are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NodeSelection {
-    /// Nodes with reservations.
     Reserved,
     /// Nodes with reservations whose labels match this selector.
     ReservedWith(String),
-    /// The nodes with these names.
     Named(Vec<String>),
     /// Nodes whose labels match this selector; all nodes if it is empty.
     Labelled(String),
@@ -46,10 +43,8 @@ impl NodeSelection {
     }
 }
 
-/// Which pods are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PodSelection {
-    /// The pods on the nodes.
     OnNodes,
     /// The pods on the nodes, if the caller may list pods.
     IfAllowed,
@@ -125,20 +120,17 @@ pub(crate) async fn read(
     Ok(ReservationView { cluster, now, is_partial, has_pods, waiting })
 }
 
-/// The nodes that are selected, by name.
 struct SelectedNodes {
     names: Vec<String>,
     /// The number of nodes in the cluster; an estimate if it was not counted.
     all: usize,
     /// The server's time of the list.
     at: Option<Timestamp>,
-    /// The version of the list, if there was one.
     version: String,
     /// The nodes themselves, if they were read already.
     nodes: Option<Vec<Node>>,
 }
 
-/// Finds the nodes that are selected.
 async fn select(session: &Session, selection: &NodeSelection) -> Result<SelectedNodes, Failure> {
     match selection {
         NodeSelection::Labelled(selector) => {
@@ -186,7 +178,6 @@ async fn nodes(
     Ok((nodes, at))
 }
 
-/// The nodes with annotations of reservations.
 async fn reserved(session: &Session, query: &str) -> Result<SelectedNodes, ApiError> {
     let (mut names, mut all) = (Vec::new(), 0);
     let each = |json: &str| {

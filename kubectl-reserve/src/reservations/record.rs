@@ -10,9 +10,7 @@ const RESOURCE_LEN: usize = 10;
 /// Why a reservation cannot be written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnwritableRecord {
-    /// What is wrong with the record.
     pub(crate) problem: String,
-    /// What to do about it.
     pub(crate) advice: &'static str,
 }
 
@@ -76,7 +74,6 @@ mod tests {
 
     const OWNER: &str = "11111111-0000-4000-8000-000000000001";
 
-    /// The reservation of a pod with these ports and requests.
     fn reservation(ports: &[Value], requests: &Value, reason: &str) -> Reservation {
         let container = json!({ "name": "c", "ports": ports, "resources": { "requests": requests } });
         let json = json!({

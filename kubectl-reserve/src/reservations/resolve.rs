@@ -19,7 +19,6 @@ const LISTED_MAX: usize = 10;
 /// One argument that names a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReservationArg {
-    /// The node, if the argument has one.
     pub(crate) node: Option<String>,
     pub(crate) name: String,
 }

@@ -36,7 +36,6 @@ impl HostProgram {
         self.stop_requests.send_modify(|count| *count += 1);
     }
 
-    /// Runs `command` inside this program.
     pub(crate) async fn run<T>(&self, command: impl Future<Output = T>) -> T {
         HOST.scope(self.clone(), command).await
     }

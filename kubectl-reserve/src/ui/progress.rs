@@ -16,7 +16,6 @@ const TICK: Duration = Duration::from_millis(100);
 /// What is shown instead of progress if stderr is no terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProgressFallback {
-    /// Nothing is printed.
     Nothing,
     /// Each message is printed as a line.
     Lines,
@@ -29,7 +28,6 @@ pub(crate) struct Progress {
 }
 
 impl Ui {
-    /// A spinner with a message that can change.
     pub(crate) fn spinner(&self, message: &str, fallback: ProgressFallback) -> Progress {
         let ticks = if self.has_unicode { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ " } else { "|/-\\ " };
         let style = ProgressStyle::with_template("{spinner} {msg}");

@@ -13,7 +13,6 @@ static LISTENERS: AtomicU32 = AtomicU32::new(0);
 /// Notified when the program takes the signals over, so that they no longer end it by themselves.
 static TAKEN_OVER: Notify = Notify::const_new();
 
-/// One request to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StopRequest {
     /// The signal; [`Signal::Interrupt`] if the host program requests the stop.
@@ -36,7 +35,6 @@ enum Source {
 }
 
 impl StopRequests {
-    /// Starts to listen.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let source = match embedded::stop_requests() {
             Some(stops) => Source::Host(stops),

@@ -7,7 +7,6 @@ use common::model::quantity::parse_amount;
 use common::model::resources::is_scalar_name;
 use common::model::{ResourceName, Resources};
 
-/// The amounts of the flags.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts(Vec<(ResourceName, i64)>);
 

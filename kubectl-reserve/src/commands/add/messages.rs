@@ -11,7 +11,6 @@ use common::cluster::Acknowledgement;
 use common::model::Reservation;
 use jiff::Timestamp;
 
-/// Prints what the reservation keeps.
 pub(super) fn print_reservation(
     reservation: &Reservation,
     node: &str,

@@ -66,7 +66,6 @@ pub(crate) async fn run(args: &Add, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The reservation for the arguments.
 fn reservation(
     args: &Add,
     recipient: &Recipient,

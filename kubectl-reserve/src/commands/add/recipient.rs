@@ -6,21 +6,18 @@ use crate::connect::is_name;
 use crate::error::Failure;
 use crate::names::{self, ObjectArg, ObjectKind, PodOrWorkload};
 use crate::reservations::{top_of, top_of_pod};
-use common::model::owner::Owner;
-use common::model::{Pod, Uid};
+use common::model::{Owner, Pod, Uid};
 
 /// The owner that room is reserved for.
 pub(super) struct Recipient {
     pub(super) owner: Owner,
     /// The pod whose room is kept, with `--pod`.
     replaced: Option<Box<Pod>>,
-    /// The pods of the owner.
     pods: Vec<Pod>,
     /// Whether only a UID is known.
     pub(super) is_bare_uid: bool,
 }
 
-/// Finds the recipient for the arguments.
 pub(super) async fn find(args: &Add, context: &Context) -> Result<Recipient, Failure> {
     match (&args.pod, &args.owner) {
         (Some(pod), _) => of_pod(pod, context).await,

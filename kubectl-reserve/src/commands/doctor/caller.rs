@@ -87,7 +87,6 @@ fn groups(namespace: &str) -> Vec<VerbGroup> {
     ]
 }
 
-/// The checks of the caller's rights.
 pub(super) async fn rights(session: &Session) -> Result<Vec<Check>, Failure> {
     let mut checks = Vec::new();
     for group in groups(&session.namespace) {

@@ -26,7 +26,6 @@ pub(super) enum LiveState {
 
 const CURE: &str = "kubectl reserve install";
 
-/// Reads each object.
 pub(super) async fn look(session: &Session, wanted: Vec<Object>) -> Vec<InstalledObject> {
     let mut all = Vec::new();
     for object in wanted {

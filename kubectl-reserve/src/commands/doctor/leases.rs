@@ -38,7 +38,6 @@ pub(super) async fn look(session: &Session) -> Result<Option<Vec<Lease>>, Failur
     Ok(listed.map(|_| found))
 }
 
-/// The checks of these Leases.
 pub(super) fn checks(found: Option<Vec<Lease>>, daemon: &DaemonNamespaces) -> Vec<Check> {
     let Some(mut found) = found else {
         let message = "Leases of other namespaces were not checked: needs list leases.coordination.k8s.io (cluster scope)";

@@ -17,7 +17,6 @@ const COMPLETES: (u32, u32) = (1, 26);
 pub(super) struct Machine {
     /// The programs on the PATH that the checks are about, in the order of the PATH.
     pub(super) programs: Vec<PathBuf>,
-    /// The path of this program.
     pub(super) own: Option<PathBuf>,
     /// The version of kubectl, by its own output.
     pub(super) kubectl_version: Option<String>,
@@ -34,7 +33,6 @@ impl Machine {
         Self { programs, own, kubectl_version }
     }
 
-    /// The checks of this machine.
     pub(super) fn checks(&self) -> Vec<Check> {
         let mut checks = vec![self.kubectl(), self.plugin()];
         checks.extend(self.shadows());

@@ -112,7 +112,6 @@ async fn cordon(session: &Session, node: &str, dry_run: DryRun) -> Result<(), Fa
     answer.map(drop).map_err(|error| error.into_failure("cordon the node", "patch nodes"))
 }
 
-/// The flags for the recreation of each pod.
 fn recreate_flags(args: &Drain) -> Recreate {
     let timeout = if args.timeout.is_zero() { Duration::from_secs(3600) } else { args.timeout };
     Recreate {

@@ -29,13 +29,11 @@ const REASON: &str = "kubectl reserve drain";
 struct Move {
     key: PodKey,
     task: Option<RecreationTask>,
-    /// Whether its recreation was begun.
     is_begun: bool,
     /// Its reservation, once its recreation was begun. It is left over if the pod took that of a sibling.
     reservation: Option<NodeReservation>,
 }
 
-/// All moves of one drain.
 pub(super) struct Moves<'a> {
     context: &'a Context,
     flags: Recreate,

@@ -100,7 +100,6 @@ impl DrainPlan {
     }
 }
 
-/// The pods on the node.
 async fn on_node(session: &Session, node: &str, selector: &str) -> Result<Vec<PodView>, Failure> {
     let mut query = reader::on_node(node);
     if !selector.is_empty() {

@@ -39,12 +39,10 @@ pub(super) struct Answers {
     pub(super) needs: Vec<String>,
 }
 
-/// The answer for one pod.
 pub(super) struct PodAnswer {
     pub(super) report: Report,
     /// The names of other pods with the same cause.
     pub(super) others: Vec<String>,
-    /// The result of `--what-if`.
     pub(super) outcome: Option<WhatIfOutcome>,
     /// The answers of all filters about the nodes of `--node`.
     pub(super) checklists: Vec<Checklist>,
@@ -155,7 +153,6 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The pod with the scheduler of `--scheduler`.
     fn with_scheduler(&self, pod: &Pod) -> Pod {
         let mut pod = pod.clone();
         if let Some(name) = &self.args.scheduler {

@@ -10,34 +10,28 @@ use crate::manifest;
 use crate::names::{self, NamespaceObjects, PodOrWorkload};
 use crate::reader::{PodView, pod_path};
 use crate::selector;
-use common::model::PodKey;
-use common::model::owner::Workload;
+use common::model::{PodKey, Workload};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is explained.
 #[derive(Default)]
 pub(super) struct Subject {
     /// Which pending pods are explained, if no pods, workloads or manifests are named.
     pub(super) pending: Option<PendingSelection>,
     pub(super) pods: Vec<PodKey>,
     pub(super) workloads: Vec<(Workload, Vec<PodKey>)>,
-    /// The documents of the manifests.
     pub(super) manifests: Vec<Value>,
     /// The JSON of pods that were read by name: lists do not contain pods that have ended.
     pub(super) sources: Vec<String>,
 }
 
-/// A selection of pending pods.
 pub(super) struct PendingSelection {
     /// `None` for all.
     pub(super) namespace: Option<String>,
-    /// Only these pods, if there was a selector.
     pub(super) only: Option<BTreeSet<PodKey>>,
 }
 
 impl Subject {
-    /// Whether a pod is in the selection of pending pods.
     pub(super) fn selects(&self, key: &PodKey) -> bool {
         self.pending.as_ref().is_some_and(|selection| selection.has(key))
     }

@@ -99,7 +99,6 @@ pub(super) fn workload(
     Ok(())
 }
 
-/// The cause for each pod.
 fn causes(explainer: &Explainer<'_>, mut pods: Vec<Arc<Pod>>, data: &mut ClusterData) -> Vec<PodCause> {
     pods.sort_by(|one, other| one.key.cmp(&other.key));
     let mut judged: BTreeMap<PodClass, CauseText> = BTreeMap::new();

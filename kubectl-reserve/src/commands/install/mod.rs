@@ -25,7 +25,6 @@ use std::time::Duration;
 /// Namespaces in which the daemon cannot be installed: they must not get our labels and quota.
 const SYSTEM_NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// The configuration for kube-scheduler, for `--extender`.
 const KUBE_SCHEDULER: &str = include_str!("../../../../manifests/extender/kube-scheduler.yaml");
 
 /// Prints the manifests, without a cluster.
@@ -243,7 +242,6 @@ async fn tell_next(session: &Session, choice: &InstallOptions) {
     }
 }
 
-/// The objects, for `-o`.
 struct Manifests<'o>(&'o [Object]);
 
 impl Printable for Manifests<'_> {

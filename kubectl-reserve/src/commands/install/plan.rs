@@ -86,7 +86,6 @@ impl InstallPlan {
         self.steps.iter().find(|step| step.object.kind.kind == kind)
     }
 
-    /// Whether the namespace exists.
     pub(super) fn has_namespace(&self) -> bool {
         self.step("Namespace").is_some_and(|step| step.live.is_some())
     }
@@ -106,7 +105,6 @@ impl InstallPlan {
         (old != new).then_some((old, new))
     }
 
-    /// Whether there is nothing to do.
     pub(super) fn is_done(&self) -> bool {
         self.pruned.is_empty() && self.steps.iter().all(|step| step.change() == Change::Unchanged)
     }

@@ -16,7 +16,6 @@ use std::time::Duration;
 /// The pause between two reads.
 const POLL: Duration = Duration::from_millis(500);
 
-/// The state of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Rollout {
     Done,

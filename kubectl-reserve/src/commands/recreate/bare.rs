@@ -81,7 +81,6 @@ pub(super) fn back_up(target: &TargetPod) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Creates the replacement.
 pub(super) async fn create(session: &Session, target: &TargetPod) -> Answer {
     let path = pods_in(&target.pod.key.namespace);
     let body = match serde_json::from_str(&target.source) {

@@ -53,7 +53,6 @@ pub(super) fn refusal(target: &TargetPod, flags: &Recreate, ui: &Ui) -> Option<F
     None
 }
 
-/// Notes for the plan.
 pub(super) fn notes(target: &TargetPod) -> Vec<String> {
     let mut notes = Vec::new();
     if target.pod.deleting {

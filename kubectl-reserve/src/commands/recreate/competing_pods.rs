@@ -56,7 +56,6 @@ fn fits(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> bool {
     trace.is_ok_and(|trace| trace.nodes.iter().any(|node| node.rejections.is_empty()))
 }
 
-/// Whether the pod has the same owner.
 fn has_same_owner(pod: &Pod, target: &TargetPod) -> bool {
     target.owner.as_ref().is_some_and(|owner| target.cluster.owner_of(pod).is_ok_and(|other| other == *owner))
 }

@@ -17,7 +17,6 @@ pub(super) struct DriveResult {
     pub(super) took: Duration,
 }
 
-/// How one request ended.
 enum RequestEnd {
     Answer(Answer),
     /// The user wants to stop, and no write is under way.

@@ -57,7 +57,6 @@ impl RecreationTask {
     }
 }
 
-/// A reservation and its node.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeReservation {
     node: String,
@@ -114,7 +113,6 @@ async fn read(context: &Context, node: &str) -> Result<Node, Failure> {
     Ok(found.map_err(|error| error.into_failure("read the node", "get nodes"))?.0)
 }
 
-/// Writes the reservation of the task.
 pub(crate) async fn reserve(context: &Context, task: &RecreationTask) -> Result<(), Failure> {
     let Some(wanted) = &task.reservation else { return Ok(()) };
     let (session, node) = (&context.session, &task.terms.node);

@@ -15,7 +15,6 @@ use std::time::Duration;
 /// The pause after a refusal without `retryAfterSeconds`.
 const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
-/// How a pod is removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Removal {
     /// The grace period in seconds.

@@ -37,7 +37,6 @@ impl<'a> Executor<'a> {
         Self { session, task, target, keep_request: KeepRequest::default(), lookup }
     }
 
-    /// Carries out one request.
     pub(super) async fn carry_out(&mut self, request: Request, keep_method: KeepMethod) -> Answer {
         let (session, target) = (self.session, self.target);
         match request {

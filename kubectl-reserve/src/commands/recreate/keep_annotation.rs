@@ -7,14 +7,12 @@ use crate::api::{self as calls, ApiError, JSON, JSON_PATCH, MERGE_PATCH};
 use crate::connect::Session;
 use crate::flow::keep::has_keep_annotation;
 use crate::flow::recreate::Answer;
-use crate::reader::{self, PodView, escaped, pod_path};
+use crate::reader::{self, Metadata, PodView, escaped, pod_path};
 use common::api::names::{ANSWERS, KEEP};
-use common::model::keep::Keep;
-use common::model::{Pod, Uid};
+use common::model::{Keep, Pod, Uid};
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The annotation `reserve/keep` that this run writes to the pod.
@@ -22,11 +20,9 @@ use std::time::Duration;
 pub(super) struct KeepRequest {
     /// The random id of the request; `None` if this run has written none, or relies on an annotation that the pod has itself.
     by: Option<String>,
-    /// The annotation before; `None` if there was none.
     before: Option<String>,
     /// The annotation that this run writes.
     text: String,
-    /// Whether the annotation was removed, or may have been.
     is_taken_back: bool,
 }
 
@@ -47,7 +43,6 @@ impl KeepRequest {
         };
     }
 
-    /// Whether the event is the answer to this request.
     fn is_answered_by(&self, event: &EventWire) -> bool {
         self.by.as_ref() == event.metadata.annotations.get(ANSWERS)
     }
@@ -67,15 +62,9 @@ pub(super) fn is_of_a_run(value: &str) -> bool {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct EventWire {
-    metadata: MetadataWire,
+    metadata: Metadata,
     reason: String,
     message: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct MetadataWire {
-    annotations: BTreeMap<String, String>,
 }
 
 /// Writes `reserve/keep` to the pod, with this life.

@@ -5,14 +5,10 @@ use crate::api::ApiError;
 use crate::connect::Session;
 use crate::flow::recreate::{Answer, NodeObservation, Observation, OldPod, SiblingPod};
 use crate::reader::{self, PodView, pods_in, readable, with_labels};
-use common::model::owner::OwnerKind;
-use common::model::pod::Phase;
-use common::model::reservation::ParsedReservation;
-use common::model::{Node, Pod, PodKey, ReservationId, Uid};
+use common::model::{Node, OwnerKind, ParsedReservation, Phase, Pod, PodKey, ReservationId, Uid};
 
 /// Which objects are read after the eviction.
 pub(crate) struct Lookup {
-    /// The old pod.
     pub(super) key: PodKey,
     pub(super) uid: Uid,
     /// The kind of the old pod's controller, which the replacement has, too.
@@ -87,7 +83,6 @@ async fn node(
     Ok((Some(observation), Some(is_reserved(&node, lookup.id.as_ref()))))
 }
 
-/// Whether the node has the reservation.
 pub(super) fn is_reserved(node: &Node, id: Option<&ReservationId>) -> bool {
     let mut there = node.reservations.iter().filter_map(ParsedReservation::valid);
     id.is_some_and(|id| there.any(|reservation| reservation.id == *id))

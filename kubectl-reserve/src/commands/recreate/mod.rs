@@ -41,7 +41,6 @@ use executor::Executor;
 use look::look;
 use std::time::Duration;
 
-/// The result for one pod.
 pub(crate) struct RecreatedPod {
     pub(crate) namespace: String,
     /// The name of the old pod.
@@ -69,7 +68,6 @@ pub(crate) fn warn_of_competing_pods(task: &RecreationTask) {
     printer::warn(&format!("{who} placed by {names}, which does not enforce reservations"));
 }
 
-/// Recreates the pod.
 pub(crate) async fn recreate(context: &Context, task: RecreationTask) -> Result<RecreatedPod, Failure> {
     let backup = match task.terms.creates {
         true => Some(bare::back_up(&task.target)?.display().to_string()),
@@ -116,7 +114,6 @@ pub(crate) async fn go_on(context: &Context, task: ResumeTask) -> Result<Recreat
 
 /// One recreation, as far as its messages need it.
 struct Run<'a> {
-    /// The old pod.
     key: &'a PodKey,
     terms: &'a Terms,
     amount: &'a str,
@@ -177,7 +174,6 @@ impl Run<'_> {
     }
 }
 
-/// The name of a reservation.
 fn seat(reservation: Option<&Reservation>) -> String {
     let seat = reservation.and_then(|reservation| reservation.id.seat.as_ref());
     seat.map(|seat| seat.as_str().to_owned()).unwrap_or_default()

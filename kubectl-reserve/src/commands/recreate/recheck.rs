@@ -11,8 +11,7 @@ use crate::flow::recreate::{KeepMethod, Recheck};
 use crate::reader::{PODS, PodView, list, node, on_node, pod, pods, pods_in, with_labels, workloads};
 use common::api;
 use common::cluster::{Cluster, Event, WatchEvent};
-use common::model::NodeName;
-use common::model::owner::OwnerKind;
+use common::model::{NodeName, OwnerKind};
 use std::collections::BTreeSet;
 
 /// Reads once more everything on which the eviction depends.

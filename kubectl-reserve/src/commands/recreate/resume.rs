@@ -45,7 +45,6 @@ impl ResumeTask {
     }
 }
 
-/// A live reservation and its node.
 struct LiveReservation {
     node: String,
     reservation: Arc<Reservation>,
@@ -56,7 +55,6 @@ impl LiveReservation {
         self.reservation.record()
     }
 
-    /// The replaced pod.
     fn key(&self) -> Option<PodKey> {
         let record = self.record()?;
         let replaced = record.replaces.as_ref()?;

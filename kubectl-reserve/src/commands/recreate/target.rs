@@ -76,24 +76,20 @@ impl TargetPod {
         format!("pod/{}", self.pod.key.name)
     }
 
-    /// The node's name.
     pub(crate) fn node_name(&self) -> &str {
         self.pod.node.as_ref().map_or("", |node| node.as_str())
     }
 
-    /// The state of its node, in words.
     pub(super) fn node_state(&self) -> Option<String> {
         let node = self.node.as_ref()?;
         let ready = if node.is_ready { "Ready" } else { "NotReady" };
         Some(if node.unschedulable { format!("{ready}, cordoned") } else { ready.to_owned() })
     }
 
-    /// Whether the pod has no controller.
     pub(crate) fn is_bare(&self) -> bool {
         self.pod.controller.is_none()
     }
 
-    /// Whether one of its owners has this kind.
     pub(crate) fn is_of(&self, kind: OwnerKind) -> bool {
         self.chain.iter().any(|view| view.workload.kind == kind)
     }

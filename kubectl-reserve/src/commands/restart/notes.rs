@@ -11,7 +11,6 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// The note of the workload with this UID.
     pub(super) fn of(uid: &str) -> Self {
         Self::within(state_folder(), uid)
     }

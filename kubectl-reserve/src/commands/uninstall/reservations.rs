@@ -10,7 +10,6 @@ use common::model::reservation::{Origin, ParsedReservation};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The number of reservations on one node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NodeReservations {
     pub(super) node: String,
@@ -20,7 +19,6 @@ pub(super) struct NodeReservations {
     pub(super) others: usize,
 }
 
-/// The nodes with reservations.
 pub(super) async fn read(session: &Session) -> Result<Vec<NodeReservations>, Failure> {
     let listed = objects::list(session, "/api/v1/nodes", "").await;
     let listed = listed.map_err(|error| error.into_failure("list nodes", "list nodes"))?;
@@ -55,7 +53,6 @@ pub(super) async fn remove(
     Ok(written.await?.is_changed)
 }
 
-/// The annotations to remove.
 fn keys_to_remove(annotations: &BTreeMap<String, String>, all: bool) -> Vec<(&str, &str)> {
     let pairs = || annotations.iter().map(|(key, value)| (key.as_str(), value.as_str()));
     if all {

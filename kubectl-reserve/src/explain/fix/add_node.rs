@@ -67,7 +67,6 @@ fn size(snapshot: &Snapshot<'_>, input: &Input<'_>, model: &NodeResult) -> Optio
     Some(needs)
 }
 
-/// The DaemonSets' pods on the node.
 fn daemons(snapshot: &Snapshot<'_>, node: &NodeName) -> Vec<Arc<Pod>> {
     let ledger: Option<&Ledger> = snapshot.find(node).and_then(|id| snapshot.ledger(id));
     let pods = ledger.into_iter().flat_map(|ledger| &ledger.pods);

@@ -28,7 +28,6 @@ pub(super) fn kubectl_in(input: &Input<'_>, namespace: &str, words: &[String]) -
     kubectl(input, &all)
 }
 
-/// One change of a fix.
 struct FixPart {
     kind: &'static str,
     description: String,

@@ -37,11 +37,9 @@ const SCALED: usize = 3;
 /// The kind of a fix that consists of several changes.
 const SEVERAL: &str = "Several";
 
-/// The result of a search for fixes.
 #[derive(Default)]
 pub(super) struct FixSearchResult {
     pub(super) fixes: Vec<Fix>,
-    /// How many more fixes there are.
     pub(super) more: usize,
     /// The cost of each node's cheapest fix.
     pub(super) costs: BTreeMap<NodeId, Cost>,

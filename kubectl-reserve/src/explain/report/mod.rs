@@ -21,56 +21,40 @@ pub struct Report {
     pub conclusion: Conclusion,
     /// The message of its scheduler, from the condition `PodScheduled`.
     pub scheduler_message: Option<String>,
-    /// Events of autoscalers about it.
     pub autoscaler: Vec<AutoscalerEvent>,
 }
 
-/// The pod that is explained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodSummary {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
-    /// Its UID.
     pub uid: String,
     /// The topmost owner that was found.
     pub owner: Option<OwnerName>,
-    /// Its scheduler (`spec.schedulerName`).
     pub scheduler: String,
     /// Whether its scheduler enforces reservations.
     pub enforced: bool,
-    /// Its priority.
     pub priority: i32,
-    /// Its requests.
     pub asks: Resources,
-    /// Since when it is Pending.
     pub waits_since: Option<Timestamp>,
     /// When its scheduler last tried.
     pub last_try: Option<Timestamp>,
-    /// The time of the report.
     pub now: Timestamp,
 }
 
 /// The owner of a pod or of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerName {
-    /// Its kind.
     pub kind: String,
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub name: String,
 }
 
 /// Why a pod is Pending, or why it is not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conclusion {
-    /// It has ended.
     Ended,
-    /// It is being deleted.
     Deleting,
-    /// It is bound to this node.
     Bound(String),
     /// A PreEnqueue plugin rejects it, with this message.
     Refused(String),
@@ -95,14 +79,11 @@ pub struct PodFinding {
     pub is_blocked: bool,
 }
 
-/// An event of an autoscaler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutoscalerEvent {
     /// The autoscaler's name.
     pub source: String,
-    /// The reason of the event.
     pub reason: String,
-    /// The message of the event.
     pub message: String,
     /// When it last occurred.
     pub at: Option<Timestamp>,
@@ -154,7 +135,6 @@ impl OwnerName {
         format!("{}/{}", self.kind.to_lowercase(), self.name)
     }
 
-    /// The name of `owner`.
     pub fn new(owner: &common::model::Owner) -> Self {
         let text = |text: &str| text.to_owned();
         Self { kind: text(&owner.kind), namespace: text(&owner.namespace), name: text(&owner.name) }

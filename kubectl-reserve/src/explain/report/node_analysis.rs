@@ -8,13 +8,11 @@ use jiff::Timestamp;
 /// The analysis of all nodes for a pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeAnalysis {
-    /// How many nodes there are.
     pub nodes: usize,
     /// The nodes on which the pod fits.
     pub fits: Vec<String>,
     /// The node that the pod waits for, because room is reserved for it there.
     pub awaited_node: Option<AwaitedNode>,
-    /// The verdict, one string for each sentence.
     pub verdict: Vec<String>,
     /// The blocker on most nodes of the right kind.
     pub dominant: Option<DominantReason>,
@@ -26,7 +24,6 @@ pub struct NodeAnalysis {
     pub misses: Vec<Miss>,
     /// Changes that would help, the cheapest first.
     pub fixes: Vec<Fix>,
-    /// How many more fixes there are.
     pub more_fixes: usize,
     /// Whether preemption would help; `None` if it was not tried.
     pub preemption: Option<Preemption>,
@@ -48,9 +45,7 @@ pub struct AwaitedNode {
 /// The blocker on most nodes of the right kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DominantReason {
-    /// The code of the blocker.
     pub code: String,
-    /// The label of the blocker.
     pub label: String,
     /// How many nodes have the blocker.
     pub nodes: usize,
@@ -65,7 +60,6 @@ pub struct DominantReason {
 pub struct NodeGroup {
     /// What they have in common, for people.
     pub label: String,
-    /// The codes of the blockers.
     pub codes: Vec<String>,
     /// The nodes, the nearest first.
     pub nodes: Vec<String>,
@@ -76,16 +70,12 @@ pub struct NodeGroup {
 /// Nodes of a group with the same particulars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The names of the nodes.
     pub nodes: Vec<String>,
-    /// The particulars.
     pub words: String,
 }
 
-/// A node that does not fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Miss {
-    /// The node's name.
     pub name: String,
     /// How near it comes: 1 is the nearest.
     pub rank: usize,
@@ -100,7 +90,6 @@ pub struct Miss {
 /// A reason why the pod does not fit on a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocker {
-    /// The filter that rejects the node.
     pub filter: &'static str,
     /// A stable word for programs.
     pub code: String,
@@ -129,7 +118,6 @@ pub struct Figure {
 pub struct BlockingReservation {
     /// Its name in the output of `list`: its seat, or the owner's UID.
     pub name: String,
-    /// Its owner, if that is known.
     pub owner: Option<OwnerName>,
     /// What it holds of the resources that are short.
     pub amounts: Vec<(ResourceName, i64)>,

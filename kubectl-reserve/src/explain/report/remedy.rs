@@ -22,7 +22,6 @@ pub struct Fix {
     pub cost: Cost,
     /// The commands, each as a list of arguments; empty if there is no command for the change.
     pub commands: Vec<Vec<String>>,
-    /// The rights that the commands require.
     pub needs: Vec<RequiredRight>,
     /// Whether the caller has these rights; `None` if that is not known.
     pub allowed: Option<bool>,
@@ -51,14 +50,12 @@ pub enum Cost {
     Hardware,
 }
 
-/// A right that a command requires.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequiredRight {
     /// The verb, as in RBAC rules.
     pub verb: &'static str,
     /// The API group, empty for the core group.
     pub group: &'static str,
-    /// The resource, with its subresource if there is one.
     pub resource: String,
     /// The namespace; `None` for cluster-scoped resources.
     pub namespace: Option<String>,
@@ -67,23 +64,10 @@ pub struct RequiredRight {
 /// Whether preemption would help.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preemption {
-    /// Preemption is possible.
-    Possible {
-        node: String,
-        /// The victims as namespace/name, the highest priority first.
-        victims: Vec<String>,
-        /// How many victims are protected by a disruption budget.
-        violations: usize,
-    },
-    /// Preemption is not possible.
-    Impossible {
-        /// The reason, as a stable word for programs.
-        reason: &'static str,
-        /// The reason, for people.
-        because: String,
-        /// A higher priority with which preemption would be possible.
-        with: Option<HigherPriority>,
-    },
+    /// The victims are named namespace/name, the highest priority first; `violations` of them are protected by a disruption budget.
+    Possible { node: String, victims: Vec<String>, violations: usize },
+    /// The reason, as a stable word for programs and for people; and a higher priority with which preemption would be possible.
+    Impossible { reason: &'static str, because: String, with: Option<HigherPriority> },
 }
 
 /// A higher priority with which preemption would be possible.

@@ -6,9 +6,9 @@ use crate::explain::input::Input;
 use crate::explain::judge;
 use crate::explain::trial::{Edit, taints_named};
 use common::cluster::Snapshot;
-use common::model::owner::OwnerKind;
-use common::model::taint::{Taint, TaintEffect};
-use common::model::{Labels, Node, NodeName, PodKey, ReservationId, Resources};
+use common::model::{
+    Labels, Node, NodeName, OwnerKind, PodKey, ReservationId, Resources, Taint, TaintEffect,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

@@ -137,7 +137,6 @@ fn add_node(value: &str) -> Result<WhatIf, String> {
     Ok(WhatIf::AddNode(has))
 }
 
-/// The expression for a change, if there is one.
 pub(in crate::explain) fn expression(edit: &Edit) -> Option<String> {
     Some(match edit {
         Edit::Uncordon(node) => format!("uncordon={node}"),

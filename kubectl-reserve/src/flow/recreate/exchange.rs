@@ -11,22 +11,18 @@ use std::time::Duration;
 /// What the caller of `Recreation::step` must do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Evict the pod as a dry run.
     DryRunEvict,
     /// Keep the room: write the reservation, or the annotation `reserve/keep` that asks the daemon for one.
     Reserve,
     /// Ask whether all replicas have seen this version of the node; with `reserve/keep`: whether the daemon has answered.
     Acknowledged {
-        /// The version of the node with the reservation.
         version: u64,
     },
     /// Read the node and the pods once more before the eviction.
     Recheck,
-    /// Evict the pod.
     Evict,
     /// Read the old pod, its node, the reservation and the replacement.
     Look,
-    /// Create the replacement.
     Create,
     /// Take back the reservation or the annotation, unless somebody else needs it by now.
     TakeBack,
@@ -34,7 +30,6 @@ pub enum Request {
     Release,
 }
 
-/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The API server accepted the eviction, or its dry run.
@@ -42,8 +37,8 @@ pub enum Answer {
     /// The API server refused the eviction.
     Refused(Refusal),
     /// The room is reserved, or asked for with `reserve/keep`.
+    /// The version of the node is 0 with `reserve/keep`.
     Reserved {
-        /// The version of the node; 0 with `reserve/keep`.
         version: u64,
         /// The end of the reservation.
         until: Option<Timestamp>,
@@ -51,10 +46,7 @@ pub enum Answer {
     /// The caller may not write to the node, and uses `reserve/keep` instead.
     MayNotReserve,
     /// All live replicas have seen the reservation.
-    Seen {
-        /// The number of live replicas.
-        replicas: usize,
-    },
+    Seen { replicas: usize },
     /// These replicas have not seen the reservation yet.
     NotSeen(Vec<String>),
     /// There is no live replica.
@@ -80,7 +72,6 @@ pub enum Answer {
 /// Why an eviction was refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// A budget forbids it.
     Budget(Box<BlockedEviction>),
     /// The server asks to try again after this pause.
     Soon(Duration),
@@ -93,7 +84,6 @@ pub enum Refusal {
 pub struct Recheck {
     /// Whether the deletion of the pod has begun.
     pub is_leaving: bool,
-    /// Whether the pod is gone.
     pub is_gone: bool,
     /// Whether the reservation is gone, or belongs to another run of the command.
     pub is_lost: bool,
@@ -110,7 +100,6 @@ pub struct Recheck {
 pub struct StepOutput {
     /// What has happened since the last step.
     pub events: Vec<ProgressEvent>,
-    /// What to do next.
     pub action: NextAction,
 }
 
@@ -120,19 +109,15 @@ pub enum NextAction {
     /// Wait, and then carry out a request.
     Do {
         request: Request,
-        /// The pause before the request.
         after: Duration,
     },
-    /// Stop: the recreation has ended.
     Stop(RecreationOutcome),
 }
 
-/// The request, at once.
 pub(super) fn now(request: Request) -> NextAction {
     after(Duration::ZERO, request)
 }
 
-/// The request, after a pause.
 pub(super) fn after(pause: Duration, request: Request) -> NextAction {
     NextAction::Do { request, after: pause }
 }

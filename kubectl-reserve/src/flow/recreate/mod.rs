@@ -78,18 +78,15 @@ enum AfterTakeBack {
     Again(Duration),
 }
 
-/// The state of one recreation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recreation {
     terms: Terms,
     phase: Phase,
     /// Whether a reservation or `reserve/keep` of this run may exist.
     is_reserved: bool,
-    /// Whether one existed and was taken back.
     is_taken_back: bool,
     until: Option<Timestamp>,
     is_acknowledged: bool,
-    /// Whether the eviction may have happened.
     is_evicted: bool,
     /// The last refusal by a budget that was reported.
     blocked: Option<Box<BlockedEviction>>,

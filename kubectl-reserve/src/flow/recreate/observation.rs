@@ -29,24 +29,19 @@ pub struct OldPod {
 /// The state of the node where room is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeObservation {
-    /// Whether the node is gone.
     pub is_gone: bool,
     /// Whether the condition Ready is true.
     pub is_ready: bool,
-    /// Whether the node is cordoned.
     pub is_cordoned: bool,
 }
 
 /// A pod of the same owner: the replacement, or a pod that existed before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiblingPod {
-    /// Its name.
     pub name: String,
-    /// Its UID.
     pub uid: String,
     /// Its node, once it is bound.
     pub node: Option<String>,
-    /// Whether it is ready.
     pub is_ready: bool,
     /// Whether it is being deleted, or has ended.
     pub is_over: bool,

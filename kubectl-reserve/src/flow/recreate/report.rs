@@ -10,21 +10,18 @@ use jiff::Timestamp;
 pub enum ProgressEvent {
     /// A budget forbids the eviction for now.
     Blocked(Box<BlockedEviction>),
-    /// The room is reserved.
+    /// The room is reserved at least until this time, if it is known.
     Reserved {
-        /// The earliest end of the reservation, if it is known.
         until: Option<Timestamp>,
     },
-    /// Every live replica of the daemon has seen the reservation.
+    /// Every live replica of the daemon has seen the reservation; their number is 0 if it is not known.
     Acknowledged {
-        /// The number of replicas; 0 if it is not known.
         replicas: usize,
     },
     /// No replica has seen the reservation, and the recreation goes on without (`--unenforced`).
     Unacknowledged,
     /// The node had too little of these resources: the reservation is taken back, and everything begins again.
     Again(Vec<String>),
-    /// The reservation was taken back.
     TakenBack,
     /// The API server accepted the eviction.
     Evicted,
@@ -34,25 +31,18 @@ pub enum ProgressEvent {
     Created,
     /// The replacement has a node.
     Bound {
-        /// The name of the replacement.
         pod: String,
-        /// The node of the replacement.
         node: String,
-        /// Whether it is the node where room was reserved.
         node_match: NodeMatch,
     },
     /// A replacement that had a node was deleted, preempted or rejected by its kubelet. The next one is waited for.
     ReplacementGone {
-        /// The name of the replacement.
         pod: String,
-        /// The node that it had.
         node: String,
     },
-    /// The replacement is ready.
     Ready,
     /// The replacement was ready, and is not any more.
     NotReady {
-        /// The name of the replacement.
         pod: String,
     },
     /// The reservation is gone from the node.
@@ -70,7 +60,6 @@ pub enum NodeMatch {
     Elsewhere,
 }
 
-/// How a recreation ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecreationOutcome {
     /// Everything that was waited for has happened.
@@ -78,9 +67,7 @@ pub enum RecreationOutcome {
     /// The recreation ended early.
     Stopped {
         why: StopReason,
-        /// What still keeps the room.
         leftover: Leftover,
-        /// Whether the pod was evicted, or may have been.
         is_evicted: bool,
         /// Whether the user must create the replacement: the pod has no controller, and this command has not created it.
         must_create: bool,
@@ -95,7 +82,6 @@ pub struct Success {
     /// The UID of the replacement. In the last observation the pod with this UID was on `node`, and ready if readiness was
     /// waited for.
     pub uid: Option<String>,
-    /// The node of the replacement.
     pub node: Option<String>,
     /// Whether `node` is the node where room was reserved.
     pub node_match: Option<NodeMatch>,
@@ -106,21 +92,19 @@ pub struct Success {
 /// What keeps the room when the command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leftover {
-    /// Nothing, and nothing was reserved.
     Nothing,
     /// Nothing: the reservation was taken back.
     TakenBack,
     /// A reservation that the replacement has taken; the daemon releases it.
     Taken,
+    /// A reservation until this time, if it is known.
     Reservation {
-        /// The end of the reservation, if it is known.
         until: Option<Timestamp>,
     },
     /// The pod's annotation `reserve/keep`, and with it the reservation that the daemon made.
     KeepAnnotation,
     /// Perhaps the reservation: it is not certain that it was taken back.
     Perhaps {
-        /// The end of the reservation, if it is known.
         until: Option<Timestamp>,
     },
 }
@@ -145,28 +129,13 @@ pub enum StopReason {
     /// The timeout passed. The last observation, if there was one.
     Timeout(Option<Box<Observation>>),
     /// The replacement is ready, but not on the required node.
-    Elsewhere {
-        /// The name of the replacement.
-        pod: String,
-        /// The node of the replacement.
-        node: String,
-    },
+    Elsewhere { pod: String, node: String },
     /// The replacement that this command created was deleted or preempted, and nobody else creates another one.
-    ReplacementGone {
-        /// The name of the replacement.
-        pod: String,
-        /// The node that it had.
-        node: String,
-    },
+    ReplacementGone { pod: String, node: String },
     /// The user pressed Ctrl-C.
     Interrupted,
-    /// The caller lacks a right.
-    Forbidden {
-        /// The message of the server.
-        message: String,
-        /// The right that is missing.
-        needs: String,
-    },
+    /// The caller lacks the right that is needed, as the server says.
+    Forbidden { message: String, needs: String },
     /// Any other failure, in words.
     Failed(String),
 }

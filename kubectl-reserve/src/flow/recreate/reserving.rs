@@ -144,7 +144,6 @@ impl Recreation {
         self.reserve()
     }
 
-    /// Takes the reservation back.
     pub(super) fn take_back(&mut self, follow_up: AfterTakeBack) -> NextAction {
         self.phase = Phase::TakingBack(Box::new(follow_up));
         now(Request::TakeBack)

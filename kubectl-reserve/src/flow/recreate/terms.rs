@@ -28,7 +28,6 @@ pub struct Terms {
     pub is_enforced: bool,
     /// Whether this command creates the replacement, because no controller does.
     pub creates: bool,
-    /// What is waited for.
     pub wait_for: WaitFor,
     /// Whether a replacement on another node is a failure.
     pub is_required: bool,
@@ -50,12 +49,10 @@ pub enum KeepMethod {
 /// What is waited for, in the order in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WaitFor {
-    /// The eviction.
     Evicted,
     /// The end of the old pod.
     Deleted,
     /// A node for the replacement.
     Bound,
-    /// A ready replacement.
     Ready,
 }

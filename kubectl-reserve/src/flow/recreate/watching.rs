@@ -238,7 +238,6 @@ impl Recreation {
 }
 
 impl BoundReplacement {
-    /// This pod in an observation, if it exists.
     fn find<'s>(&self, observation: &'s Observation) -> Option<&'s SiblingPod> {
         observation.pods.iter().find(|pod| pod.uid == self.uid)
     }

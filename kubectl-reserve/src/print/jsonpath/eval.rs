@@ -2,6 +2,7 @@
 //! error.
 
 use super::super::go;
+use super::filter::holds;
 use super::{End, FilterExpression, PathStep, Piece, Slice, Values};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -133,7 +134,6 @@ impl Slice {
 }
 
 impl FilterExpression {
-    /// Adds the elements of the list that the filter keeps.
     fn keep<'v>(&self, list: Cow<'v, Value>, elements: &mut Values<'v>) -> Result<(), String> {
         if !list.is_array() {
             return Err(format!("{} is not array or slice and cannot be filtered", kind(&list)));
@@ -148,12 +148,12 @@ impl FilterExpression {
 
     fn is_kept(&self, element: &Value) -> Result<bool, String> {
         let side = |steps: &[PathStep]| walk(steps, vec![Cow::Borrowed(element)]);
-        let Some((comparison, right)) = &self.compared else {
+        let Some((operator, right)) = &self.compared else {
             return Ok(side(&self.left).is_ok_and(|found| !found.is_empty()));
         };
         match (&side(&self.left)?[..], &side(right)?[..]) {
             ([], _) | (_, []) => Ok(false),
-            ([left], [right]) => comparison.holds(left, right),
+            ([left], [right]) => holds(operator, left, right),
             _ => Err("can only compare one element at a time".to_owned()),
         }
     }

@@ -1,10 +1,22 @@
 //! Filters: `[?(@.x == "y")]` keeps some elements of a list.
 
+use super::FilterExpression;
 use super::cursor::Cursor;
 use super::parse::path;
-use super::{Comparison, FilterExpression};
 use serde_json::Value;
 use std::cmp::Ordering;
+
+/// An operator, and for which orders of its sides it holds.
+type Operator = (&'static str, fn(Ordering) -> bool);
+
+const OPERATORS: [Operator; 6] = [
+    ("==", Ordering::is_eq),
+    ("!=", Ordering::is_ne),
+    ("<", Ordering::is_lt),
+    ("<=", Ordering::is_le),
+    (">", Ordering::is_gt),
+    (">=", Ordering::is_ge),
+];
 
 /// Parses a filter, after its `[?(`.
 pub(super) fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<FilterExpression, String> {
@@ -15,11 +27,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>, depth: usize) -> Result<FilterExpres
     let (left, rest) = text.split_at(at);
     let right = rest.trim_start_matches(['!', '<', '>', '=']);
     let operator = rest.strip_suffix(right).unwrap_or(rest);
-    let comparison = comparison(operator)?;
+    let operator = known(operator)?;
     if right.is_empty() {
         return Err(format!("nothing after {operator} in the filter {text:?}"));
     }
-    Ok(FilterExpression { left: path(left, depth)?, compared: Some((comparison, path(right, depth)?)) })
+    Ok(FilterExpression { left: path(left, depth)?, compared: Some((operator, path(right, depth)?)) })
 }
 
 /// Consumes everything up to the `)]` that is not in quotes, and that `)]`, too. Returns the text before it.
@@ -44,47 +56,28 @@ fn inside<'t>(cursor: &mut Cursor<'t>) -> Result<&'t str, String> {
     if cursor.take(")]") { Ok(text) } else { Err("unclosed array expect ]".to_owned()) }
 }
 
-fn comparison(operator: &str) -> Result<Comparison, String> {
-    match operator {
-        "==" => Ok(Comparison::Equal),
-        "!=" => Ok(Comparison::NotEqual),
-        "<" => Ok(Comparison::Less),
-        "<=" => Ok(Comparison::LessOrEqual),
-        ">" => Ok(Comparison::Greater),
-        ">=" => Ok(Comparison::GreaterOrEqual),
-        _ => Err(format!("unrecognized filter operator {operator}")),
-    }
+fn known(operator: &str) -> Result<&'static str, String> {
+    let known = OPERATORS.iter().find(|(known, _)| *known == operator);
+    known.map(|(known, _)| *known).ok_or_else(|| format!("unrecognized filter operator {operator}"))
 }
 
-impl Comparison {
-    /// Whether the comparison holds. As in kubectl, only values of the same type can be compared.
-    pub(super) fn holds(self, left: &Value, right: &Value) -> Result<bool, String> {
-        let order = match (left, right) {
-            (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
-            (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
-                (Some(left), Some(right)) => Some(left.cmp(&right)),
-                (None, None) => left.as_f64().partial_cmp(&right.as_f64()),
-                _ => return Err("incompatible types for comparison".to_owned()),
-            },
-            (Value::Bool(left), Value::Bool(right)) => match self {
-                Self::Equal => return Ok(left == right),
-                Self::NotEqual => return Ok(left != right),
-                _ => return Err("invalid type for comparison".to_owned()),
-            },
-            _ if is_basic(left) && is_basic(right) => {
-                return Err("incompatible types for comparison".to_owned());
-            }
-            _ => return Err("invalid type for comparison".to_owned()),
-        };
-        Ok(match self {
-            Self::Equal => order == Some(Ordering::Equal),
-            Self::NotEqual => order != Some(Ordering::Equal),
-            Self::Less => order == Some(Ordering::Less),
-            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-            Self::Greater => order == Some(Ordering::Greater),
-            Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-        })
-    }
+/// Whether the comparison holds. As in kubectl, only values of the same type can be compared.
+pub(super) fn holds(operator: &str, left: &Value, right: &Value) -> Result<bool, String> {
+    let order = match (left, right) {
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => Some(left.cmp(&right)),
+            (None, None) => left.as_f64().partial_cmp(&right.as_f64()),
+            _ => return Err("incompatible types for comparison".to_owned()),
+        },
+        (Value::Bool(left), Value::Bool(right)) if matches!(operator, "==" | "!=") => Some(left.cmp(right)),
+        (Value::Bool(_), Value::Bool(_)) => return Err("invalid type for comparison".to_owned()),
+        _ if is_basic(left) && is_basic(right) => return Err("incompatible types for comparison".to_owned()),
+        _ => return Err("invalid type for comparison".to_owned()),
+    };
+    // Numbers without an order are not equal.
+    let is_held = |(_, is_held): &Operator| order.map_or(operator == "!=", is_held);
+    Ok(OPERATORS.iter().find(|(known, _)| *known == operator).is_some_and(is_held))
 }
 
 fn is_basic(value: &Value) -> bool {

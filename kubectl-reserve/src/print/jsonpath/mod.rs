@@ -12,7 +12,6 @@ mod tests;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A parsed template.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Template {
     pieces: Vec<Piece>,
@@ -23,7 +22,6 @@ pub(crate) struct Template {
 enum Piece {
     /// Text outside braces.
     Text(String),
-    /// A path in braces.
     Path(Vec<PathStep>),
     /// The text between `{range PATH}` and `{end}`, repeated for each value of the path.
     Range(Vec<PathStep>, Vec<Piece>),
@@ -53,7 +51,6 @@ struct Slice {
     by: Option<i64>,
 }
 
-/// Where a slice ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// After its first element: the expression is a single index.
@@ -68,25 +65,14 @@ enum End {
 #[derive(Debug, Clone, PartialEq)]
 struct FilterExpression {
     left: Vec<PathStep>,
-    /// `None`: the filter keeps elements for which the left side exists.
-    compared: Option<(Comparison, Vec<PathStep>)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
+    /// The operator and the right side. `None`: the filter keeps elements for which the left side exists.
+    compared: Option<(&'static str, Vec<PathStep>)>,
 }
 
 /// The values that a path leads to.
 type Values<'v> = Vec<Cow<'v, Value>>;
 
 impl Template {
-    /// Parses a template.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         parse::template(text)
     }
@@ -104,7 +90,6 @@ impl Template {
         Self::new(&format!("{{.{inside}}}"))
     }
 
-    /// The text of the template for `document`.
     pub(crate) fn text(&self, document: &Value) -> Result<String, String> {
         let mut text = String::new();
         eval::write(&self.pieces, document, &mut text)?;

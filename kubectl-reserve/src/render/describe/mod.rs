@@ -13,8 +13,7 @@ use super::table::table_with_gap;
 use super::time::between;
 use crate::capacity::Room;
 use crate::reservations::{Row, WaitingPod, owner_name, words};
-use common::model::owner::Owner;
-use common::model::reservation::{Origin, Placement, Record};
+use common::model::{Origin, Owner, Placement, Record};
 use jiff::Timestamp;
 use state::{state, usable_by, yields_to};
 
@@ -30,7 +29,6 @@ pub(crate) struct ReservationDescription<'w> {
     /// Whether pods could be read.
     pub(crate) has_pods: bool,
     pub(crate) waiting: Vec<WaitingPod>,
-    /// Its annotations, unchanged.
     pub(crate) annotations: Vec<(String, String)>,
     /// Events about it; `None` if events could not be read.
     pub(crate) events: Option<Vec<ReservationEvent>>,
@@ -49,7 +47,6 @@ pub(crate) struct ReservationEvent {
     pub(crate) note: String,
 }
 
-/// The description of one reservation.
 pub(crate) fn reservation(description: &ReservationDescription<'_>) -> String {
     let row = description.row;
     let mut text = String::new();

@@ -7,8 +7,7 @@ use crate::render::time::between;
 use crate::reservations::{Row, owner_name, words};
 use common::cluster::ReservationState;
 use common::cluster::ledger::Entry;
-use common::model::reservation::{Origin, Reservation};
-use common::model::{Pod, Resources};
+use common::model::{Origin, Pod, Reservation, Resources};
 use jiff::Timestamp;
 
 /// The state of the reservation, and why it is in that state.
@@ -94,7 +93,6 @@ pub(super) fn usable_by(row: &Row<'_>) -> String {
     }
 }
 
-/// Which pods the reservation yields to.
 pub(super) fn yields_to(reservation: &Reservation) -> String {
     let always = "system-critical pods, pods of DaemonSets";
     match reservation.record() {

@@ -24,10 +24,8 @@ pub(crate) enum Level {
     Fail,
 }
 
-/// A check and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// What was checked, in one word.
     pub(crate) name: &'static str,
     pub(crate) level: Level,
     pub(crate) message: String,

@@ -5,7 +5,6 @@ use crate::explain::{Blocker, Checklist, Figure, FilterCheck, Users};
 use crate::render::printable;
 use crate::render::wrap::wrap;
 
-/// The text of a checklist.
 pub(crate) fn checklist(list: &Checklist, is_enforced: bool, layout: &Layout) -> String {
     let end = if list.fits() { "the pod fits now" } else { "the pod does not fit" };
     let mut text = format!("NODE {}  {end}\n", list.node);

@@ -22,7 +22,6 @@ impl<'r> From<&'r Report> for PodExplanation<'r> {
     }
 }
 
-/// The document about all of these pods.
 pub(crate) fn document(all: &[PodExplanation<'_>], now: Timestamp) -> Value {
     json!({
         "apiVersion": API_VERSION,

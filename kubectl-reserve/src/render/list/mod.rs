@@ -11,8 +11,7 @@ use crate::error::Failure;
 use crate::print::Printable;
 use crate::reservations::{Row, RowContent, owner_name};
 use common::cluster::ledger::Entry;
-use common::model::reservation::Origin;
-use common::model::{ResourceName, Resources};
+use common::model::{Origin, ResourceName, Resources};
 use fit::fit;
 pub(crate) use fit::shorten;
 use jiff::Timestamp;
@@ -22,10 +21,8 @@ use std::collections::BTreeMap;
 pub(super) const UNKNOWN: &str = "<unknown>";
 pub(super) const NONE: &str = "<none>";
 
-/// The rows that are shown.
 pub(crate) struct Rows<'w> {
     pub(crate) rows: Vec<Row<'w>>,
-    /// Whether the namespace is shown.
     pub(crate) all_namespaces: bool,
     pub(crate) now: Timestamp,
     /// The width of the terminal; `None` if stdout is no terminal, and nothing is shortened.
@@ -55,11 +52,10 @@ impl Printable for Rows<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        json::list(&self.rows)
+        Ok(json::list(&self.rows))
     }
 }
 
-/// The headers of the columns.
 pub(crate) fn headers(all_namespaces: bool, is_wide: bool) -> Vec<&'static str> {
     let mut headers = vec!["NAME", "OWNER", "NODE", "CPU", "MEMORY", "STATE", "EXPIRES", "AGE"];
     if all_namespaces {
@@ -71,7 +67,6 @@ pub(crate) fn headers(all_namespaces: bool, is_wide: bool) -> Vec<&'static str> 
     headers
 }
 
-/// The cells of one line.
 pub(crate) fn cells(row: &Row<'_>, all_namespaces: bool, is_wide: bool, now: Timestamp) -> Vec<String> {
     let mut cells = narrow_cells(row, now);
     if all_namespaces {

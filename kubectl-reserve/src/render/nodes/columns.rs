@@ -2,8 +2,7 @@
 
 use super::NodeRow;
 use crate::capacity::{Room, bytes, percent};
-use common::model::ResourceName;
-use common::model::port::HostPort;
+use common::model::{HostPort, ResourceName};
 
 /// One of the four amounts of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +13,6 @@ pub(crate) enum AmountKind {
     Free,
 }
 
-/// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Name,
@@ -57,7 +55,6 @@ impl Column {
         Self::Amount(CommonResource::Pods, AmountKind::Free),
     ];
 
-    /// The column with the free amount of `resource`.
     pub(crate) fn free_of(resource: ResourceName) -> Self {
         match resource {
             ResourceName::Cpu => Self::Amount(CommonResource::Cpu, AmountKind::Free),
@@ -78,7 +75,6 @@ impl Column {
         }
     }
 
-    /// The cells of all lines, with percentages aligned.
     pub(super) fn cells(&self, lines: &[&NodeRow], has_percents: bool) -> Vec<String> {
         let plain = |line: &&NodeRow| self.cell(line);
         let Self::Amount(of, AmountKind::Requested) = self else { return lines.iter().map(plain).collect() };

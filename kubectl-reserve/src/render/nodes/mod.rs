@@ -27,12 +27,10 @@ pub(crate) struct NodeRow {
     pub(crate) ports: (BTreeSet<HostPort>, BTreeSet<HostPort>),
 }
 
-/// The nodes that are shown.
 pub(crate) struct NodeRows {
     pub(crate) rows: Vec<NodeRow>,
     /// Whether only free amounts are shown.
     pub(crate) only_free: bool,
-    /// The columns of `--show`.
     pub(crate) more: Vec<Column>,
     /// How to draw bars; `None` if stdout is no terminal.
     pub(crate) bar: Option<Bar>,
@@ -41,7 +39,6 @@ pub(crate) struct NodeRows {
 }
 
 impl NodeRow {
-    /// The line for a node, from its ledger.
     pub(crate) fn of(ledger: &Ledger) -> Self {
         let node = &ledger.node;
         let mut words = Vec::new();
@@ -63,7 +60,6 @@ impl NodeRow {
 }
 
 impl NodeRows {
-    /// The sum of all nodes.
     pub(crate) fn total(&self) -> NodeRow {
         let mut room = Room::default();
         self.rows.iter().for_each(|row| room.add(&row.room));
@@ -148,6 +144,6 @@ impl Printable for NodeRows {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        json::document(self)
+        Ok(json::document(self))
     }
 }

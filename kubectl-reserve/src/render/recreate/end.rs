@@ -6,13 +6,11 @@ use crate::flow::budget::{BlockedEviction, Budget, PermanentReason};
 use crate::flow::recreate::{Leftover, NodeObservation, Observation, RecreationOutcome, StopReason, Success};
 use std::time::Duration;
 
-/// What the recreation was about.
 pub(crate) struct RecreateSubject<'a> {
     /// The pod's name.
     pub(crate) pod: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) node: &'a str,
-    /// The seat of the reservation.
     pub(crate) seat: &'a str,
     /// The file with the manifest of a pod without controller.
     pub(crate) backup: Option<&'a str>,

@@ -26,7 +26,6 @@ pub(crate) struct RecreatePlan {
     /// The target node, if the pod is moved.
     pub(crate) to: Option<String>,
     pub(crate) keep_method: KeepMethod,
-    /// What is reserved.
     pub(crate) amount: String,
     /// `None` if they may not be read.
     pub(crate) budgets: Option<Vec<Budget>>,
@@ -46,7 +45,6 @@ pub(crate) struct Shutdown {
     pub(crate) grace: i64,
     pub(crate) empty_dirs: Vec<String>,
     pub(crate) finalizers: Vec<String>,
-    /// Whether disruption budgets are ignored.
     pub(crate) ignores_budgets: bool,
 }
 
@@ -61,7 +59,6 @@ pub(crate) struct CompetingPod {
     pub(crate) enforces: Option<bool>,
 }
 
-/// The plan as text.
 pub(crate) fn plan(plan: &RecreatePlan) -> String {
     let owners = match &plan.owners[..] {
         [] => "no controller".to_owned(),

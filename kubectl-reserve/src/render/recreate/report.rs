@@ -3,36 +3,13 @@
 use crate::commands::recreate::RecreatedPod;
 use crate::error::Failure;
 use crate::flow::recreate::{Leftover, NodeMatch};
-use crate::print::{Printable, document};
-use crate::render::json::Items;
-use serde::Serialize;
-use serde_json::Value;
+use crate::print::Printable;
+use crate::render::json::{items, with};
+use serde_json::{Value, json};
 
 /// The pods that were recreated.
 pub(crate) struct Reports<'a> {
     pub(crate) done: &'a [RecreatedPod],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item<'a> {
-    metadata: Meta<'a>,
-    /// The pod that it replaces.
-    replaces: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<&'a str>,
-    same_node: bool,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    reservation: &'a str,
-    /// Whether the reservation still exists.
-    reserved: bool,
-    seconds: u64,
-}
-
-#[derive(Serialize)]
-struct Meta<'a> {
-    namespace: &'a str,
-    name: &'a str,
 }
 
 impl Printable for Reports<'_> {
@@ -45,7 +22,7 @@ impl Printable for Reports<'_> {
     }
 
     fn document(&self) -> Result<Value, Failure> {
-        document(&Items::list("RecreationList", self.done.iter().map(item).collect()))
+        Ok(items("RecreationList", self.done.iter().map(item)))
     }
 }
 
@@ -54,14 +31,14 @@ fn name(one: &RecreatedPod) -> &str {
     one.done.pod.as_deref().unwrap_or(&one.replaced)
 }
 
-fn item(one: &RecreatedPod) -> Item<'_> {
-    Item {
-        metadata: Meta { namespace: &one.namespace, name: name(one) },
-        replaces: &one.replaced,
-        node: one.done.node.as_deref(),
-        same_node: one.done.node_match == Some(NodeMatch::SameNode),
-        reservation: &one.seat,
-        reserved: !matches!(one.done.leftover, Leftover::Nothing | Leftover::TakenBack),
-        seconds: one.took.as_secs(),
-    }
+fn item(one: &RecreatedPod) -> Value {
+    let item = json!({
+        "metadata": { "namespace": one.namespace, "name": name(one) },
+        "replaces": one.replaced,
+        "sameNode": one.done.node_match == Some(NodeMatch::SameNode),
+        // Whether the reservation still exists.
+        "reserved": !matches!(one.done.leftover, Leftover::Nothing | Leftover::TakenBack),
+        "seconds": one.took.as_secs(),
+    });
+    with(item, json!({ "node": one.done.node, "reservation": one.seat }))
 }

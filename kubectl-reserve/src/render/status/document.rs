@@ -6,7 +6,6 @@ use crate::render::json::API_VERSION;
 use common::cluster::Enforcement;
 use serde_json::{Map, Value, json};
 
-/// The document of a status.
 #[expect(clippy::unnecessary_wraps, reason = "as every document")]
 pub(super) fn document(status: &StatusReport) -> Result<Value, Failure> {
     let event = |event: &crate::cluster_data::events::EventSummary| {

@@ -24,7 +24,6 @@ const RECENT: SignedDuration = SignedDuration::from_hours(1);
 /// The maximum number of events that are shown.
 const EVENTS_MAX: usize = 10;
 
-/// What `status` shows.
 #[derive(Debug, Default)]
 pub(crate) struct StatusReport {
     /// The version of this command.
