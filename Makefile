@@ -81,6 +81,7 @@ bench: ## measure decisions, and the memory of 100,000 nodes with a million pods
 	cargo bench --locked -p reserve-common --bench decisions
 	cargo bench --locked -p reserve-common --bench memory
 	cargo bench --locked -p reserve-daemon --bench jobs
+	cargo bench --locked -p reserve-daemon --bench hints
 
 # One of them, with all that happens in it: make simulate SEED=4711
 simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule

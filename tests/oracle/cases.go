@@ -23,6 +23,8 @@ type line struct {
 	Pod    *v1.Pod `json:"pod"`
 	Assume bool    `json:"assume"`
 	All    bool    `json:"all"`
+	// Of a pod that was refused: what happens then.
+	Change *change `json:"change"`
 }
 
 // cluster holds objects as the API server would return them, defaults filled in.

@@ -86,8 +86,8 @@ func answer(in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// step takes one line: a cluster replaces the world, a pod is judged in it.
-func step(current *world, text []byte) (*world, *result, error) {
+// step takes one line: a cluster replaces the world, a pod is judged in it, or plugins give hints about a change.
+func step(current *world, text []byte) (*world, any, error) {
 	line, err := parse(text)
 	if err != nil {
 		return current, nil, err
@@ -100,7 +100,12 @@ func step(current *world, text []byte) (*world, *result, error) {
 	if current == nil {
 		return nil, nil, errors.New("a pod before any cluster")
 	}
-	result, err := current.decide(line)
+	var result any
+	if line.Change != nil {
+		result, err = current.hint(line)
+	} else {
+		result, err = current.decide(line)
+	}
 	if err != nil {
 		return current, nil, fmt.Errorf("case %q: %w", line.ID, err)
 	}

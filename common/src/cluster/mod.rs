@@ -23,6 +23,8 @@ mod tests;
 
 pub use belief::assumed_pods::Assumption;
 pub use belief::catalog::Catalog;
+pub use belief::cluster_change::{ChangedObject, ClusterChange};
+pub use belief::cluster_event::{ActionType, ClusterEvent, EventResource};
 pub use belief::compare;
 pub use belief::event::{Change, Event, WatchEvent};
 pub use belief::foreign_owners::OwnerAnswer;

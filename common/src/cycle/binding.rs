@@ -4,7 +4,7 @@
 use super::NoFit;
 use crate::cluster::{Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Cure, Diagnosis, NodeDiagnosis, Permission, PostFilterResult, Reason, Registry, Rejection, Status,
+    Diagnosis, NodeDiagnosis, Permission, PostFilterResult, Reason, Registry, Rejection, Status,
 };
 use crate::model::{Claims, ExtensionPoint, NodeName, ObjectWrite, Pod};
 use smallvec::smallvec;
@@ -123,7 +123,7 @@ pub fn denied_by_permit(
     message: String,
     world: &Snapshot<'_>,
 ) -> NoFit {
-    let rejection = Rejection::new(plugin, Reason::message(message, Cure::Node));
+    let rejection = Rejection::new(plugin, Reason::message(message));
     let ids = world.find(node).into_iter();
     let nodes = ids.map(|id| NodeDiagnosis { id, rejections: smallvec![rejection.clone()] }).collect();
     NoFit { diagnosis: Diagnosis { nodes, ..Diagnosis::default() }, post_filter: PostFilterResult::default() }

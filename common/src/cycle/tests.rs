@@ -13,7 +13,7 @@ mod test_plugins;
 
 use super::{Decision, Depth, PluginScores, diagnose, schedule, scores};
 use crate::cluster::NodeId;
-use crate::framework::{Cure, Diagnosis, Reason, Registry};
+use crate::framework::{Diagnosis, Reason, Registry};
 use crate::model::PodKey;
 use crate::plugins::{default_registry, without_reservations};
 use crate::testing::{
@@ -189,12 +189,12 @@ fn a_scheduler_hears_the_first_plugin_and_people_hear_all() {
 }
 
 #[test]
-fn a_trace_knows_who_fits_and_what_would_help() {
+fn a_trace_knows_who_fits_and_which_plugins_refuse() {
     let kept = node("n2").reserves(reservation(&deployment("web")).cpu("3"));
     let test_cluster = cluster_builder().node(node("n1").cordoned()).node(kept).node(node("n3"));
     let diagnosis = diagnosis(test_cluster, &pod("p").cpu("2"), &default_registry(), Depth::First);
     assert_eq!(diagnosis.feasible().collect::<Vec<_>>(), [diagnosis.nodes[2].id]);
-    assert_eq!(diagnosis.cures().into_iter().collect::<Vec<_>>(), [Cure::Room, Cure::Node]);
+    assert_eq!(diagnosis.plugins().into_iter().collect::<Vec<_>>(), ["NodeUnschedulable", "Reservation"]);
     let Reason::Insufficient { blocked_by, .. } = &diagnosis.nodes[1].rejections[0].reason else {
         panic!("{diagnosis:?}")
     };

@@ -1,6 +1,6 @@
 //! Why nodes do not fit a pod.
 
-use super::{Cure, Rejection, Rejections};
+use super::{Reason, Rejection, Rejections};
 use crate::cluster::NodeId;
 use std::collections::BTreeSet;
 
@@ -28,16 +28,18 @@ impl Diagnosis {
         self.nodes.iter().filter(|node| node.rejections.is_empty()).map(|node| node.id)
     }
 
-    /// The plugins that rejected the pod on a node, or for all nodes.
+    /// The plugins that rejected the pod on a node, or for all nodes, or excluded nodes.
     pub fn plugins(&self) -> BTreeSet<&'static str> {
-        let rejections =
-            self.nodes.iter().flat_map(|node| &node.rejections).chain(&self.pre_filter_rejections);
-        rejections.map(|rejection| rejection.plugin).filter(|plugin| !plugin.is_empty()).collect()
-    }
-
-    /// The changes after which a node might fit.
-    pub fn cures(&self) -> BTreeSet<Cure> {
-        self.nodes.iter().flat_map(|node| &node.rejections).map(|rejection| rejection.cure).collect()
+        let mut plugins: BTreeSet<&'static str> = self.excluded_by.iter().copied().collect();
+        let rejections = self.nodes.iter().flat_map(|node| &node.rejections);
+        for rejection in rejections.chain(&self.pre_filter_rejections) {
+            match &rejection.reason {
+                Reason::NoNodeAllowed(several) => plugins.extend(several.iter().copied()),
+                _ if rejection.plugin.is_empty() => {}
+                _ => drop(plugins.insert(rejection.plugin)),
+            }
+        }
+        plugins
     }
 }
 

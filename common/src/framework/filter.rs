@@ -171,10 +171,8 @@ impl NodeVictims {
 }
 
 impl Rejection {
-    /// The rejection by `plugin` for `reason`, with the cure of that reason.
+    /// The rejection by `plugin` for `reason`.
     pub fn new(plugin: &'static str, reason: impl Into<Reason>) -> Self {
-        let reason = reason.into();
-        let cure = reason.cure();
-        Self { plugin, reason, cure }
+        Self { plugin, reason: reason.into() }
     }
 }

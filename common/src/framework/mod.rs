@@ -14,6 +14,7 @@ mod filter;
 mod histogram;
 mod meter;
 mod queue;
+mod queueing_hint;
 mod refusal;
 mod registry;
 mod score;
@@ -30,10 +31,11 @@ pub use filter::{
 pub use histogram::histogram;
 pub use meter::{Meter, StartTime, Status};
 pub use queue::{PreEnqueue, QueueSort, QueueSortKey, QueuedPodInfo};
+pub use queueing_hint::{EnqueueExtensions, QueueingHint};
 pub use refusal::{BlockerClass, RefusalCode, RefusalKind, StaticReason};
 pub use registry::{Registry, RegistryId, WeightedScore};
 pub use score::{NodeScore, Normalise, PreScore, Rescale, SCORE_MAX, Score, Scorer, ledger_scorer};
-pub use verdict::{BlockingReservation, Cure, Numbers, Reason, Rejection, Rejections, Verdict};
+pub use verdict::{BlockingReservation, Numbers, Reason, Rejection, Rejections, Verdict};
 
 /// What every plugin has, whatever its extension points.
 pub trait Plugin: Send + Sync {

@@ -1,7 +1,7 @@
 //! What a refusal is about, as values: a stable code, and the class by which nodes are ranked. The plugin that refuses gives them,
 //! so that nobody has to find them out from a text.
 
-use super::{Cure, Reason};
+use super::Reason;
 use crate::model::taint::Taint;
 use std::borrow::Cow;
 use std::fmt;
@@ -94,8 +94,6 @@ pub struct RefusalKind {
     pub class: BlockerClass,
     /// true: preemption cannot help.
     pub is_unresolvable: bool,
-    /// What could change the verdict.
-    pub cure: Cure,
 }
 
 /// A reason with a constant text. A plugin declares a `const` for each that it has.
@@ -146,13 +144,13 @@ impl fmt::Display for RefusalCode {
 
 impl RefusalKind {
     /// A refusal that preemption could help.
-    pub const fn resolvable(code: RefusalCode, class: BlockerClass, cure: Cure) -> Self {
-        Self { code, class, is_unresolvable: false, cure }
+    pub const fn resolvable(code: RefusalCode, class: BlockerClass) -> Self {
+        Self { code, class, is_unresolvable: false }
     }
 
     /// A refusal that preemption cannot help.
-    pub const fn unresolvable(code: RefusalCode, class: BlockerClass, cure: Cure) -> Self {
-        Self { code, class, is_unresolvable: true, cure }
+    pub const fn unresolvable(code: RefusalCode, class: BlockerClass) -> Self {
+        Self { code, class, is_unresolvable: true }
     }
 
     pub const fn with_text(self, text: &'static str) -> StaticReason {

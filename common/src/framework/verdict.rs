@@ -1,4 +1,4 @@
-//! A filter's verdict on a node as a value: which plugin rejects, the reason with its numbers, and what could change it.
+//! A filter's verdict on a node as a value: which plugin rejects, and the reason with its numbers.
 
 use super::{BlockerClass, PluginError, RefusalCode, RefusalKind, StaticReason};
 use crate::model::ids::Text;
@@ -32,8 +32,6 @@ pub type Rejections = SmallVec<[Rejection; 1]>;
 pub struct Rejection {
     pub plugin: &'static str,
     pub reason: Reason,
-    /// What could change the verdict.
-    pub cure: Cure,
 }
 
 /// Why a pod does not fit a node. `Display` writes kube-scheduler's text, without taint keys and owners, so that none of them
@@ -90,23 +88,6 @@ pub struct BlockingReservation {
     pub amount: i64,
 }
 
-/// The kind of change after which a rejected pod might fit. The queue retries the pod after such a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cure {
-    /// Room is freed on the node: a pod leaves, a reservation ends, the node grows.
-    Room,
-    /// The node changes.
-    Node,
-    /// An owner that the pod names was read.
-    Owner,
-    /// Other pods are created, deleted or changed, on any node.
-    Pods,
-    /// A storage object changes: a volume, a claim, a storage class, a CSI object.
-    Storage,
-    /// The pod itself changes.
-    Pod,
-}
-
 impl Verdict {
     /// `Rejects`, or `Fits` if there are no rejections.
     pub fn from_rejections(rejections: Rejections) -> Self {
@@ -120,13 +101,13 @@ impl Verdict {
 
 impl Reason {
     /// A text of a plugin that has no codes of its own; preemption could help.
-    pub fn message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        RefusalKind::resolvable(RefusalCode::Plugin, BlockerClass::Spec, cure).with(text)
+    pub fn message(text: impl Into<Cow<'static, str>>) -> Self {
+        RefusalKind::resolvable(RefusalCode::Plugin, BlockerClass::Spec).with(text)
     }
 
     /// A text of a plugin that has no codes of its own; preemption cannot help.
-    pub fn unresolvable_message(text: impl Into<Cow<'static, str>>, cure: Cure) -> Self {
-        RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec, cure).with(text)
+    pub fn unresolvable_message(text: impl Into<Cow<'static, str>>) -> Self {
+        RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec).with(text)
     }
 
     /// Whether both reasons display the same text; only their details may differ.
@@ -140,16 +121,6 @@ impl Reason {
             (Self::ExcludedByPreFilter(plugins), Self::ExcludedByPreFilter(other)) => plugins == other,
             (Self::NoNodeAllowed(plugins), Self::NoNodeAllowed(other)) => plugins == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
-        }
-    }
-
-    /// The change after which the pod might fit.
-    pub fn cure(&self) -> Cure {
-        match self {
-            Self::TooManyPods(_) | Self::Insufficient { .. } | Self::Ports { .. } => Cure::Room,
-            Self::Gates(_) => Cure::Pod,
-            Self::Text { kind, .. } => kind.cure,
-            _ => Cure::Node,
         }
     }
 

@@ -56,6 +56,14 @@ macro_rules! catalog_objects {
                 }
             }
 
+            impl<'o> TryFrom<&'o CatalogObject> for &'o $type {
+                type Error = ();
+
+                fn try_from(object: &'o CatalogObject) -> Result<Self, ()> {
+                    if let CatalogObject::$kind(object) = object { Ok(object) } else { Err(()) }
+                }
+            }
+
             impl Object for $type {
                 fn meta(&self) -> &ObjectMeta {
                     &self.meta

@@ -1,15 +1,14 @@
 //! Helpers for the volume plugins: the claims of a pod, and the error texts of kube-scheduler about claims, volumes and classes.
 
 use crate::cluster::Catalog;
-use crate::framework::{Admission, BlockerClass, Cure, RefusalCode, RefusalKind, Rejection};
+use crate::framework::{Admission, BlockerClass, RefusalCode, RefusalKind, Rejection};
 use crate::model::Pod;
 use crate::model::storage::PersistentVolumeClaim;
 use crate::model::volume::{PodVolume, VolumeSource};
 use std::fmt::Write;
 
 /// The pod's claims, volumes or classes are not usable, whatever the node.
-const UNUSABLE: RefusalKind =
-    RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Storage, Cure::Storage);
+const UNUSABLE: RefusalKind = RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Storage);
 
 /// The names of the claims that a pod mounts by name; claims of ephemeral volumes are not included.
 pub(super) fn claim_names(pod: &Pod) -> impl Iterator<Item = &str> {
@@ -25,6 +24,15 @@ pub(super) fn has_any(pod: &Pod) -> bool {
 
 pub(super) fn is_claim(volume: &PodVolume) -> bool {
     matches!(volume.source, VolumeSource::Claim { .. } | VolumeSource::Ephemeral)
+}
+
+/// Whether the pod mounts this claim by its name, or (`or_ephemeral`) as one that is made for the pod.
+pub(super) fn mounts(pod: &Pod, claim: &PersistentVolumeClaim, or_ephemeral: bool) -> bool {
+    let is_it = |volume: &PodVolume| {
+        (or_ephemeral || !volume.is_ephemeral())
+            && volume.claim_name(&pod.key.name).as_deref() == Some(&*claim.meta.name)
+    };
+    pod.key.namespace == claim.meta.namespace && pod.spec.volumes.iter().any(is_it)
 }
 
 pub(super) fn get<'w>(catalog: &'w Catalog, pod: &Pod, name: &str) -> Option<&'w PersistentVolumeClaim> {

@@ -2,8 +2,8 @@
 
 use crate::config::EnabledPlugin;
 use crate::framework::{
-    Bind, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore, QueueSort,
-    Registry, Reserve, Score, WeightedScore,
+    Bind, EnqueueExtensions, Filter, Permit, PostBind, PostFilter, PreBind, PreEnqueue, PreFilter, PreScore,
+    QueueSort, Registry, Reserve, Score, WeightedScore,
 };
 use crate::model::ExtensionPoint;
 use std::sync::Arc;
@@ -23,10 +23,15 @@ pub struct Implementations {
     pub pre_bind: Option<Arc<dyn PreBind>>,
     pub bind: Option<Arc<dyn Bind>>,
     pub post_bind: Option<Arc<dyn PostBind>>,
+    /// Which changes may help a pod that the plugin refused. Without it any change may.
+    pub enqueue_extensions: Option<Arc<dyn EnqueueExtensions>>,
 }
 
 impl Implementations {
     pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &EnabledPlugin) {
+        registry
+            .enqueue_extensions
+            .extend(self.enqueue_extensions.iter().map(|one| (one.name(), Arc::clone(one))));
         match point {
             ExtensionPoint::PreEnqueue => registry.pre_enqueues.extend(self.pre_enqueue.clone()),
             ExtensionPoint::QueueSort => registry.queue_sort = self.queue_sort.clone(),

@@ -10,6 +10,8 @@ mod claims;
 pub mod default_binder;
 pub mod default_preemption;
 mod descriptor;
+#[cfg(test)]
+mod hint_tests;
 pub mod image_locality;
 mod implementations;
 pub mod inter_pod_affinity;

@@ -23,7 +23,7 @@ mod tests;
 mod writes;
 
 use crate::state::{AnnotationOutcome, AnnotationWrite, Effect, Now, ReservationChange, Step, WriteRefusal};
-use common::cluster::{Change, Cluster, NodeId};
+use common::cluster::{Change, Cluster, EventResource, NodeId};
 use common::model::ids::{PodKey, Uid};
 use common::model::{CatalogKind, NodeName, ReservationId};
 use jiff::{SignedDuration, Timestamp};
@@ -73,16 +73,17 @@ impl Controller {
                 _ if !is_leading => {}
                 Change::PodNotWaiting(key) => self.pod_settled(key, step.cluster),
                 Change::OwnerChanged(uid) => drop(self.work.owners.insert(uid.clone())),
-                Change::CatalogChanged(CatalogKind::Namespace) => self.work.all = true,
+                Change::Cluster(change)
+                    if change.event.resource == EventResource::Catalog(CatalogKind::Namespace) =>
+                {
+                    self.work.all = true;
+                }
                 Change::ReplicasChanged => self.work.replicas = true,
                 // Changed nodes are found by the version of their ledgers.
-                Change::NodeChanged(_)
-                | Change::NodeGone(_)
-                | Change::RoomFreed(_)
+                Change::Cluster(_)
                 | Change::ReservationsChanged(_)
                 | Change::PodWaiting(_)
-                | Change::OwnersChanged
-                | Change::CatalogChanged(_) => {}
+                | Change::OwnersChanged => {}
             }
         }
     }

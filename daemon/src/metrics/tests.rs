@@ -243,11 +243,11 @@ fn every_note_is_counted() {
             "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 1.5",
         ),
         (
-            Note::Queued { queue: "active", event: "PodAdd", count: 7 },
+            Note::Queued { queue: "active", event: "PodAdd".to_owned(), count: 7 },
             "scheduler_queue_incoming_pods_total{event=\"PodAdd\",queue=\"active\"} 7",
         ),
         (
-            Note::Queued { queue: "active", event: "PodAdd", count: 7 },
+            Note::Queued { queue: "active", event: "PodAdd".to_owned(), count: 7 },
             "scheduler_queue_incoming_entities_total{event=\"PodAdd\",queue=\"active\",type=\"pod\"} 7",
         ),
         (Note::EventsDropped { count: 2 }, "reserve_events_dropped_total 2"),

@@ -2,7 +2,9 @@
 
 use super::Backoff;
 use super::sub_queues::SubQueue;
-use common::framework::{Cure, QueueSort, QueueSortKey, QueuedPodInfo};
+use common::cluster::ClusterEvent;
+use common::framework::{QueueSort, QueueSortKey, QueuedPodInfo};
+use std::fmt;
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -25,12 +27,10 @@ pub(super) struct Entry {
     pub(super) is_boosted: bool,
     /// Whether it has waited for its owner before.
     pub(super) is_postponed: bool,
-    /// Whether it is being decided on, or bound.
-    pub(super) is_in_flight: bool,
-    /// Whether it changed while it was in flight.
+    /// While it is being decided on, or bound: the number of the first change that it did not see.
+    pub(super) in_flight: Option<u64>,
+    /// Whether it has to be tried again after the attempt, whatever comes of it.
     pub(super) has_changed: bool,
-    /// The number of wake-ups before its attempt.
-    pub(super) seen_wakes: u64,
     /// When it is tried again although nothing that may help has changed.
     pub(super) flush_at: Option<Duration>,
     /// Whether its last attempt was made because of `flush_at`.
@@ -64,7 +64,8 @@ pub enum MoveReason {
     /// The pod is new, or changed.
     PodAdd,
     AttemptFailed,
-    Cured(Cure),
+    /// A change may help it.
+    Event(ClusterEvent),
     /// Its backoff, or the longest time as unschedulable, is over.
     TimeIsUp,
     /// The preemption that it waited for is over.
@@ -85,9 +86,8 @@ impl Entry {
             errors: 0,
             is_boosted: false,
             is_postponed: false,
-            is_in_flight: false,
+            in_flight: None,
             has_changed: false,
-            seen_wakes: 0,
             flush_at: None,
             was_flushed: false,
             due: now,
@@ -106,13 +106,11 @@ impl Entry {
         self.rejections = self.rejections.saturating_add(1);
         self.errors = 0;
         self.due = now.saturating_add(backoff.delay(self.rejections));
-        self.is_in_flight = false;
     }
 
     pub(super) fn failed(&mut self, now: Duration, backoff: Backoff) {
         self.errors = self.errors.saturating_add(1);
         self.due = now.saturating_add(backoff.delay(self.errors));
-        self.is_in_flight = false;
     }
 
     pub(super) fn queue_name(&self) -> Option<&'static str> {
@@ -126,20 +124,15 @@ impl Entry {
     }
 }
 
-impl MoveReason {
-    /// Its name in metrics: kube-scheduler's name where there is one.
-    pub fn as_str(self) -> &'static str {
+/// Its name in metrics: kube-scheduler's name where there is one.
+impl fmt::Display for MoveReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PodAdd => "PodAdd",
-            Self::AttemptFailed => "ScheduleAttemptFailure",
-            Self::TimeIsUp => "BackoffComplete",
-            Self::Activated => "ForceActivate",
-            Self::Cured(Cure::Room) => "AssignedPodDelete",
-            Self::Cured(Cure::Pods) => "AssignedPodAdd",
-            Self::Cured(Cure::Node) => "NodeUpdate",
-            Self::Cured(Cure::Storage) => "PvcUpdate",
-            Self::Cured(Cure::Owner) => "OwnerUpdate",
-            Self::Cured(Cure::Pod) => "UnschedulablePodUpdate",
+            Self::PodAdd => f.write_str("PodAdd"),
+            Self::AttemptFailed => f.write_str("ScheduleAttemptFailure"),
+            Self::TimeIsUp => f.write_str("BackoffComplete"),
+            Self::Activated => f.write_str("ForceActivate"),
+            Self::Event(event) => event.fmt(f),
         }
     }
 }

@@ -6,25 +6,32 @@
 //! ```
 //!
 //! *Active* pods are tried next, in the order of the QueueSort plugin: highest priority first, then in order of arrival; an
-//! attempt counts as a new arrival. A pod that fits no node is *unschedulable* until something changes that may help it; then it is
-//! in *backoff*, so that it does not take too many attempts in a busy cluster. A pod whose attempt failed is in *error backoff*: it
-//! is tried again after that time, and not before. A pod that must not be tried is *gated*.
+//! attempt counts as a new arrival. A pod that fits no node is *unschedulable* until something changes that may help it, as a plugin
+//! says that refused it ([`Hints`]); then it is in *backoff*, so that it does not take too many attempts in a busy cluster. A pod
+//! whose attempt failed is in *error backoff*: it is tried again after that time, and not before. A pod that must not be tried is
+//! *gated*.
 //!
 //! Knows nothing of: nodes, the API server. Time is the time since the start.
 
 mod backoff;
 mod entry;
+mod hints;
+mod in_flight;
 mod sub_queues;
 #[cfg(test)]
 mod tests;
+mod wake_up;
 
 pub use backoff::Backoff;
 pub use entry::{AttemptHistory, MoveReason, PendingPods};
+pub use hints::{ANY_CHANGE, Hints, RefusedBy};
 
-use common::framework::{Cure, QueueSort};
-use common::model::PodKey;
+use common::framework::QueueSort;
+use common::model::{Pod, PodKey};
 use entry::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use hints::RefusedPod;
+use in_flight::InFlightChanges;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use sub_queues::{SubQueue, SubQueues};
@@ -40,10 +47,7 @@ pub struct Queue {
     keys: BTreeMap<u64, PodKey>,
     sub_queues: SubQueues,
     arrivals: u64,
-    /// The number of wake-ups so far: a wake-up while a pod is in flight must count when the pod is put aside.
-    wakes: u64,
-    /// The number of the last wake-up by each kind of change.
-    last_wakes: BTreeMap<Cure, u64>,
+    in_flight: InFlightChanges,
     /// How often pods were moved to a sub-queue, and why, since the last [`Queue::take_moves`].
     moves: BTreeMap<(&'static str, MoveReason), u64>,
     backoff: Backoff,
@@ -59,8 +63,7 @@ impl Queue {
             keys: BTreeMap::new(),
             sub_queues: SubQueues::default(),
             arrivals: 0,
-            wakes: 0,
-            last_wakes: BTreeMap::new(),
+            in_flight: InFlightChanges::default(),
             moves: BTreeMap::new(),
             backoff,
             sort,
@@ -77,7 +80,7 @@ impl Queue {
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.priority = priority;
         entry.update_sort_key(self.sort.as_deref());
-        if entry.is_in_flight {
+        if entry.in_flight.is_some() {
             entry.has_changed = true;
         } else {
             self.requeue(pod, MoveReason::PodAdd, now);
@@ -94,6 +97,7 @@ impl Queue {
 
     /// Removes a pod, which was bound or is gone.
     pub fn remove(&mut self, pod: &PodKey) {
+        self.end_flight(pod);
         if let Some(entry) = self.pods.remove(pod) {
             self.keys.remove(&entry.arrival);
             self.sub_queues.remove(entry.arrival, &entry.sub_queue);
@@ -105,67 +109,80 @@ impl Queue {
     pub fn pop(&mut self, now: Duration) -> Option<PodKey> {
         self.requeue_due(now);
         let pod = self.keys.get(&self.sub_queues.first_ready()?)?.clone();
-        let wakes = self.wakes;
         let entry = self.pods.get_mut(&pod)?;
         entry.attempts = entry.attempts.saturating_add(1);
-        (entry.is_in_flight, entry.has_changed, entry.seen_wakes) = (true, false, wakes);
+        (entry.in_flight, entry.has_changed) = (Some(self.in_flight.begin(entry.arrival)), false);
         self.move_to(&pod, SubQueue::InFlight, MoveReason::PodAdd);
         Some(pod)
     }
 
-    /// Puts a pod aside that fits no node, until a change that `cures` names. Changes while the pod was in flight count, too.
-    pub fn add_unschedulable(&mut self, pod: &PodKey, cures: BTreeSet<Cure>, now: Duration) {
-        self.add_unschedulable_for(pod, cures, Duration::MAX, now);
+    /// Puts a pod aside that these plugins refused, until a change may help it. Changes while it was in flight count, too.
+    pub fn add_unschedulable(
+        &mut self,
+        pod: &Arc<Pod>,
+        refused_by: RefusedBy,
+        hints: &dyn Hints,
+        now: Duration,
+    ) {
+        self.add_unschedulable_for(pod, refused_by, Duration::MAX, hints, now);
     }
 
     /// The same, for at most `at_most`.
     pub fn add_unschedulable_for(
         &mut self,
-        pod: &PodKey,
-        cures: BTreeSet<Cure>,
+        pod: &Arc<Pod>,
+        refused_by: RefusedBy,
         at_most: Duration,
+        hints: &dyn Hints,
         now: Duration,
     ) {
-        let (backoff, last_wakes) = (self.backoff, &self.last_wakes);
-        let Some(entry) = self.pods.get_mut(pod) else { return };
-        let missed = |cure: &Cure| last_wakes.get(cure).is_some_and(|at| *at > entry.seen_wakes);
-        let is_missed = entry.has_changed || cures.iter().any(missed);
+        let refused = RefusedPod { pod: Arc::clone(pod), refused_by };
+        let is_missed = self.has_missed(&refused, hints);
+        self.end_flight(&pod.key);
+        let backoff = self.backoff;
+        let Some(entry) = self.pods.get_mut(&pod.key) else { return };
         entry.rejected(now, backoff);
         self.arrivals += 1;
         entry.position = self.arrivals;
         entry.update_sort_key(self.sort.as_deref());
         if is_missed {
-            self.requeue(pod, MoveReason::AttemptFailed, now);
+            self.requeue(&pod.key, MoveReason::AttemptFailed, now);
         } else {
             let until = now.saturating_add(at_most.min(backoff.unschedulable_max));
             // A pod with a time of its own is not flushed: that time is the end of a wait.
             entry.flush_at = (at_most >= backoff.unschedulable_max).then_some(until);
             entry.was_flushed = false;
-            self.move_to(pod, SubQueue::Unschedulable { until, cures }, MoveReason::AttemptFailed);
+            self.move_to(&pod.key, SubQueue::Unschedulable { until, refused }, MoveReason::AttemptFailed);
         }
     }
 
-    /// Puts a pod aside that must not be tried. This does not count as an attempt.
-    pub fn gate(&mut self, pod: &PodKey, now: Duration) {
+    /// Puts a pod aside that must not be tried, as these plugins say. This does not count as an attempt.
+    pub fn gate(&mut self, pod: &Arc<Pod>, refused_by: RefusedBy, now: Duration) {
+        self.end_flight(&pod.key);
         let until = now.saturating_add(self.backoff.unschedulable_max);
-        let Some(entry) = self.pods.get_mut(pod) else { return };
+        let Some(entry) = self.pods.get_mut(&pod.key) else { return };
         entry.attempts = entry.attempts.saturating_sub(1);
-        entry.is_in_flight = false;
-        self.move_to(pod, SubQueue::Gated { until }, MoveReason::PodAdd);
+        let refused = RefusedPod { pod: Arc::clone(pod), refused_by };
+        self.move_to(&pod.key, SubQueue::Gated { until, refused }, MoveReason::PodAdd);
     }
 
     /// Puts a pod aside for a short time because it names an owner that was not read yet: pods and owners come by different
     /// watches. False if the pod was postponed before; the caller then decides on it as it is.
-    pub fn postpone(&mut self, pod: &PodKey, now: Duration) -> bool {
-        let Some(entry) = self.pods.get_mut(pod).filter(|entry| !entry.is_postponed) else { return false };
-        (entry.is_postponed, entry.attempts, entry.due, entry.is_in_flight) = (true, 0, now, false);
-        let sub_queue = SubQueue::Unschedulable { until: now + OWNER_WAIT_MAX, cures: [Cure::Owner].into() };
-        self.move_to(pod, sub_queue, MoveReason::PodAdd);
+    pub fn postpone(&mut self, pod: &Arc<Pod>, now: Duration) -> bool {
+        let Some(entry) = self.pods.get_mut(&pod.key).filter(|entry| !entry.is_postponed) else {
+            return false;
+        };
+        (entry.is_postponed, entry.attempts, entry.due) = (true, 0, now);
+        self.end_flight(&pod.key);
+        let refused = RefusedPod { pod: Arc::clone(pod), refused_by: RefusedBy::new() };
+        let sub_queue = SubQueue::Unschedulable { until: now + OWNER_WAIT_MAX, refused };
+        self.move_to(&pod.key, sub_queue, MoveReason::PodAdd);
         true
     }
 
     /// Puts a pod aside whose attempt failed: it is tried again after a time, without any change.
     pub fn retry(&mut self, pod: &PodKey, now: Duration) {
+        self.end_flight(pod);
         let backoff = self.backoff;
         let Some(entry) = self.pods.get_mut(pod) else { return };
         entry.failed(now, backoff);
@@ -176,36 +193,24 @@ impl Queue {
         self.move_to(pod, SubQueue::ErrorBackoff { due }, MoveReason::AttemptFailed);
     }
 
+    /// Whether the pod is in the queue.
+    pub fn contains(&self, pod: &PodKey) -> bool {
+        self.pods.contains_key(pod)
+    }
+
     /// Whether the pod is being decided on or bound.
     pub fn is_in_flight(&self, pod: &PodKey) -> bool {
-        self.pods.get(pod).is_some_and(|entry| entry.is_in_flight)
+        self.pods.get(pod).is_some_and(|entry| entry.in_flight.is_some())
     }
 
     /// Makes a pod active at once, whatever it waits for.
     pub fn activate(&mut self, pod: &PodKey) {
         let Some(entry) = self.pods.get_mut(pod) else { return };
-        if entry.is_in_flight {
+        if entry.in_flight.is_some() {
             entry.has_changed = true;
         } else {
             let sort_key = entry.sort_key;
             self.move_to(pod, SubQueue::Active(sort_key), MoveReason::Activated);
-        }
-    }
-
-    /// Moves all unschedulable pods that `cure` may help to active or backoff.
-    pub fn wake(&mut self, cure: Cure, now: Duration) {
-        self.wake_others(cure, None, now);
-    }
-
-    /// The same, except for the pod whose own attempt made the change.
-    pub fn wake_others(&mut self, cure: Cure, except: Option<&PodKey>, now: Duration) {
-        self.wakes += 1;
-        self.last_wakes.insert(cure, self.wakes);
-        let except = except.and_then(|pod| self.pods.get(pod)).map(|entry| entry.arrival);
-        for arrival in self.sub_queues.cured_by(cure) {
-            if Some(arrival) != except {
-                self.requeue_arrival(arrival, MoveReason::Cured(cure), now);
-            }
         }
     }
 

@@ -1,14 +1,53 @@
 //! The order of pods, and what wakes an unschedulable one up.
 
-use super::{Backoff, PendingPods, Queue};
-use common::framework::{Cure, Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
-use common::model::PodKey;
+use super::{ANY_CHANGE, Backoff, Hints, PendingPods, Queue, RefusedBy};
+use common::api;
+use common::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource};
+use common::framework::{Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
+use common::model::ids::Text;
+use common::model::{Pod, PodKey};
 use common::plugins::priority_sort::PrioritySort;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn key(name: &str) -> PodKey {
     PodKey::new("default", name)
+}
+
+/// A replica of one template, like all the others.
+fn pod(name: &str) -> Arc<Pod> {
+    let owner = r#"{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"web","controller":true}"#;
+    let metadata =
+        format!(r#"{{"name":"{name}","namespace":"default","uid":"{name}","ownerReferences":[{owner}]}}"#);
+    Arc::new(api::pod::pod(&format!(r#"{{"metadata":{metadata},"spec":{{"nodeName":"n1"}}}}"#)).unwrap())
+}
+
+const ROOM: &str = "AssignedPodDelete";
+
+/// Hints of plugins that are called like the event that helps.
+struct ByName;
+
+impl Hints for ByName {
+    fn is_event_of_interest(&self, _scheduler: &Text, refused_by: &RefusedBy, event: ClusterEvent) -> bool {
+        let is_wild = event.resource == EventResource::WildCard;
+        is_wild || refused_by.contains(ANY_CHANGE) || refused_by.contains(&*event.to_string())
+    }
+
+    fn is_worth_requeuing(&self, _pod: &Pod, refused_by: &RefusedBy, change: &ClusterChange) -> bool {
+        self.is_event_of_interest(&Text::default(), refused_by, change.event)
+    }
+}
+
+fn room_freed() -> Arc<ClusterChange> {
+    Arc::new(ClusterChange::of_any(EventResource::AssignedPod, ActionType::DELETE))
+}
+
+fn node_added() -> Arc<ClusterChange> {
+    Arc::new(ClusterChange::of_any(EventResource::Node, ActionType::ADD))
+}
+
+fn owners_changed() -> Arc<ClusterChange> {
+    Arc::new(ClusterChange::of_any(EventResource::WildCard, ActionType::UPDATE))
 }
 
 fn at(seconds: u64) -> Duration {
@@ -60,10 +99,10 @@ fn whoever_was_tried_stands_at_the_end_of_the_line() {
         queue.push(&key(name), 0, at(0));
         queue.pop(at(0)).unwrap();
     }
-    queue.add_unschedulable(&key("b"), [Cure::Room].into(), at(0));
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&pod("b"), [ROOM].into(), &ByName, at(0));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
     queue.push(&key("new"), 0, at(20));
-    queue.wake(Cure::Room, at(20));
+    queue.wake(&room_freed(), &ByName, at(20));
     queue.push(&key("a"), 0, at(20));
     assert_eq!(
         names(&mut queue, at(20)),
@@ -71,11 +110,11 @@ fn whoever_was_tried_stands_at_the_end_of_the_line() {
         "in the order of their tries, then of their coming"
     );
     for name in ["b", "a"] {
-        queue.add_unschedulable(&key(name), [Cure::Room].into(), at(20));
+        queue.add_unschedulable(&pod(name), [ROOM].into(), &ByName, at(20));
     }
     queue.retry(&key("new"), at(20));
     queue.push(&key("newer"), 0, at(40));
-    queue.wake(Cure::Room, at(60));
+    queue.wake(&room_freed(), &ByName, at(60));
     queue.push(&key("newest"), 0, at(60));
     assert_eq!(names(&mut queue, at(60)), ["b", "a", "new", "newer", "newest"]);
 }
@@ -85,10 +124,10 @@ fn an_unschedulable_pod_waits_for_its_cure_and_for_its_backoff() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
-    queue.wake(Cure::Node, at(5));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
+    queue.wake(&node_added(), &ByName, at(5));
     assert_eq!(names(&mut queue, at(5)), [""; 0], "another cure does not wake it");
-    queue.wake(Cure::Room, at(5));
+    queue.wake(&room_freed(), &ByName, at(5));
     assert_eq!(names(&mut queue, at(5)), ["a"]);
 }
 
@@ -97,13 +136,13 @@ fn a_pod_that_was_just_tried_backs_off_while_others_are_active() {
     let mut queue = empty();
     queue.push(&key("a"), 5, at(0));
     queue.pop(at(0)).unwrap();
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
     queue.push(&key("b"), 0, at(0));
-    queue.wake(Cure::Room, at(0));
+    queue.wake(&room_freed(), &ByName, at(0));
     assert_eq!(names(&mut queue, at(0)), ["b", "a"], "when there is nothing else to do it need not wait");
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(1));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(1));
     queue.push(&key("c"), 0, at(3));
-    queue.wake(Cure::Room, at(3));
+    queue.wake(&room_freed(), &ByName, at(3));
     assert_eq!(names(&mut queue, at(3)), ["a", "c"], "after two seconds it is over");
 }
 
@@ -114,13 +153,13 @@ fn a_pod_for_which_something_went_wrong_waits_for_its_time() {
     for (now, next) in [(0, 1), (1, 3), (3, 7)] {
         queue.pop(at(now)).unwrap();
         queue.retry(&key("a"), at(now));
-        queue.wake(Cure::Room, at(now));
+        queue.wake(&room_freed(), &ByName, at(now));
         assert_eq!(names(&mut queue, at(now)), [""; 0]);
         assert_eq!(queue.next_due(), Some(at(next)));
     }
     queue.pop(at(7)).unwrap();
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(7));
-    queue.wake(Cure::Room, at(8));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(7));
+    queue.wake(&room_freed(), &ByName, at(8));
     assert!(queue.is_active(&key("a")), "how often it found no place is counted by itself");
 }
 
@@ -129,16 +168,16 @@ fn what_happens_while_a_pod_is_decided_on_is_not_lost() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.wake(Cure::Node, at(0));
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
+    queue.wake(&node_added(), &ByName, at(0));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
     assert_eq!(names(&mut queue, at(9)), [""; 0], "that was no cure");
-    queue.wake(Cure::Room, at(9));
+    queue.wake(&room_freed(), &ByName, at(9));
     queue.pop(at(9)).unwrap();
-    queue.wake(Cure::Room, at(9));
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(9));
+    queue.wake(&room_freed(), &ByName, at(9));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(9));
     assert_eq!(names(&mut queue, at(9)), ["a"]);
     queue.push(&key("a"), 0, at(9));
-    queue.add_unschedulable(&key("a"), [].into(), at(9));
+    queue.add_unschedulable(&pod("a"), [].into(), &ByName, at(9));
     assert_eq!(names(&mut queue, at(9)), ["a"], "it changed itself");
 }
 
@@ -148,10 +187,17 @@ fn a_pod_does_not_wake_itself() {
     for name in ["a", "b"] {
         queue.push(&key(name), 0, at(0));
         queue.pop(at(0)).unwrap();
-        queue.add_unschedulable(&key(name), [Cure::Room].into(), at(0));
+        queue.add_unschedulable(&pod(name), [ROOM].into(), &ByName, at(0));
     }
-    queue.wake_others(Cure::Room, Some(&key("a")), at(0));
+    let given_up = ClusterChange::of_assigned(Some(pod("a")), None);
+    queue.wake(&Arc::new(given_up.clone()), &ByName, at(0));
     assert_eq!(names(&mut queue, at(0)), ["b"]);
+    queue.add_unschedulable(&pod("b"), [ROOM].into(), &ByName, at(9));
+    queue.activate(&key("a"));
+    queue.pop(at(9)).unwrap();
+    queue.wake(&Arc::new(given_up), &ByName, at(9));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(9));
+    assert_eq!(names(&mut queue, at(99)), ["b"], "nor while it is in flight");
 }
 
 #[test]
@@ -169,11 +215,11 @@ fn a_gated_pod_was_not_tried_and_comes_back_when_it_is_let() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.gate(&key("a"), at(0));
+    queue.gate(&pod("a"), [].into(), at(0));
     assert_eq!(queue.history(&key("a")).unwrap().attempts, 0);
     assert_eq!(queue.pending(), PendingPods { gated: 1, ..PendingPods::default() });
-    for cure in [Cure::Room, Cure::Node, Cure::Pods] {
-        queue.wake(cure, at(0));
+    for change in [room_freed(), node_added(), owners_changed()] {
+        queue.wake(&change, &ByName, at(0));
     }
     assert_eq!(names(&mut queue, at(0)), [""; 0]);
     queue.activate(&key("a"));
@@ -186,17 +232,17 @@ fn moves_are_counted_by_queue_and_reason() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
-    queue.wake(Cure::Room, at(0));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
+    queue.wake(&room_freed(), &ByName, at(0));
     let moves: Vec<_> = queue
         .take_moves()
         .into_iter()
-        .map(|((queue, reason), count)| (queue, reason.as_str(), count))
+        .map(|((queue, reason), count)| (queue, reason.to_string(), count))
         .collect();
     let expected = [
-        ("active", "PodAdd", 1),
-        ("backoff", "AssignedPodDelete", 1),
-        ("unschedulable", "ScheduleAttemptFailure", 1),
+        ("active", "PodAdd".to_owned(), 1),
+        ("backoff", "AssignedPodDelete".to_owned(), 1),
+        ("unschedulable", "ScheduleAttemptFailure".to_owned(), 1),
     ];
     assert_eq!(moves, expected);
     assert!(queue.take_moves().is_empty());
@@ -211,11 +257,11 @@ fn how_long_a_pod_stays_unschedulable_or_gated_is_configured() {
         let mut queue = Queue::new(backoff, None);
         queue.push(&key("a"), 0, at(1));
         queue.pop(at(1)).unwrap();
-        queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(1));
+        queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(1));
         assert_eq!(queue.next_due(), Some(expected));
-        queue.gate(&key("a"), at(1));
+        queue.gate(&pod("a"), [].into(), at(1));
         assert_eq!(queue.next_due(), Some(expected));
-        queue.add_unschedulable_for(&key("a"), [Cure::Room].into(), at(7), at(1));
+        queue.add_unschedulable_for(&pod("a"), [ROOM].into(), at(7), &ByName, at(1));
         assert_eq!(queue.next_due(), Some(at(8)), "one that waits for something certain");
     }
 }
@@ -226,14 +272,14 @@ fn a_pod_that_is_tried_only_because_it_waited_for_so_long_is_known() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
-    queue.wake(Cure::Room, at(299));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
+    queue.wake(&room_freed(), &ByName, at(299));
     queue.pop(at(299)).unwrap();
     assert!(!was_flushed(&queue));
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(299));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(299));
     queue.pop(at(599)).unwrap();
     assert!(was_flushed(&queue));
-    queue.add_unschedulable_for(&key("a"), [Cure::Room].into(), at(7), at(599));
+    queue.add_unschedulable_for(&pod("a"), [ROOM].into(), at(7), &ByName, at(599));
     queue.pop(at(700)).unwrap();
     assert!(!was_flushed(&queue), "that one waited for something certain");
 }
@@ -243,7 +289,7 @@ fn an_unschedulable_pod_is_tried_again_after_five_minutes_whatever_happens() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    queue.add_unschedulable(&key("a"), [].into(), at(0));
+    queue.add_unschedulable(&pod("a"), [].into(), &ByName, at(0));
     assert_eq!(names(&mut queue, at(299)), [""; 0]);
     assert_eq!(queue.next_due(), Some(at(300)));
     assert_eq!(names(&mut queue, at(300)), ["a"]);
@@ -257,9 +303,9 @@ fn a_removed_pod_is_gone_from_every_sub_queue() {
     }
     queue.remove(&key("b"));
     assert_eq!(names(&mut queue, at(0)), ["a", "c"]);
-    queue.add_unschedulable(&key("a"), [Cure::Room].into(), at(0));
+    queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
     queue.remove(&key("a"));
-    queue.wake(Cure::Room, at(9));
+    queue.wake(&room_freed(), &ByName, at(9));
     assert_eq!(names(&mut queue, at(9)), [""; 0]);
     queue.remove(&key("c"));
     assert_eq!(queue.next_due(), None);
@@ -279,14 +325,83 @@ fn a_pod_waits_a_moment_for_its_owner_and_only_once() {
     let mut queue = empty();
     queue.push(&key("a"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    assert!(queue.postpone(&key("a"), at(0)));
+    assert!(queue.postpone(&pod("a"), at(0)));
     assert_eq!(names(&mut queue, at(0)), [""; 0]);
-    queue.wake(Cure::Owner, at(0));
+    queue.wake(&owners_changed(), &ByName, at(0));
     assert_eq!(names(&mut queue, at(0)), ["a"], "without a backoff, since nothing was tried");
-    assert!(!queue.postpone(&key("a"), at(0)));
+    assert!(!queue.postpone(&pod("a"), at(0)));
 
     queue.push(&key("b"), 0, at(0));
     queue.pop(at(0)).unwrap();
-    assert!(queue.postpone(&key("b"), at(0)));
+    assert!(queue.postpone(&pod("b"), at(0)));
     assert_eq!(names(&mut queue, at(1)), ["b"], "the moment is over");
+}
+
+#[test]
+fn pods_of_one_template_are_asked_about_once() {
+    /// Counts how often it is asked.
+    struct Counts(std::cell::Cell<u32>);
+    impl Hints for Counts {
+        fn is_event_of_interest(
+            &self,
+            _scheduler: &Text,
+            refused_by: &RefusedBy,
+            _event: ClusterEvent,
+        ) -> bool {
+            !refused_by.is_empty()
+        }
+
+        fn is_worth_requeuing(&self, _pod: &Pod, _refused_by: &RefusedBy, _change: &ClusterChange) -> bool {
+            self.0.set(self.0.get() + 1);
+            true
+        }
+    }
+    let mut queue = empty();
+    let template = pod("a");
+    for number in 0..100 {
+        let pod = Pod { key: key(&format!("a{number}")), ..Pod::clone(&template) };
+        queue.push(&pod.key, 0, at(0));
+        queue.pop(at(0)).unwrap();
+        queue.add_unschedulable(&Arc::new(pod), [ROOM].into(), &ByName, at(0));
+    }
+    let counts = Counts(0.into());
+    queue.wake(&room_freed(), &counts, at(99));
+    assert_eq!((counts.0.get(), names(&mut queue, at(99)).len()), (1, 100));
+}
+
+#[test]
+fn a_change_of_the_pod_itself_is_judged_like_any_other() {
+    let mut queue = empty();
+    queue.push(&key("a"), 0, at(0));
+    queue.pop(at(0)).unwrap();
+    let waiting = Pod { node: None, ..Pod::clone(&pod("a")) };
+    let labelled = Pod { labels: Arc::new(common::model::Labels::new([("a", "b")])), ..waiting.clone() };
+    let (waiting, labelled) = (Arc::new(waiting), Arc::new(labelled));
+    let change = ClusterChange::of_pods(
+        EventResource::TargetPod,
+        Some(Arc::clone(&waiting)),
+        Some(Arc::clone(&labelled)),
+    );
+    queue.add_unschedulable(&waiting, [ROOM].into(), &ByName, at(0));
+    queue.update(&labelled, &change, &ByName, at(9));
+    assert_eq!(names(&mut queue, at(9)), [""; 0]);
+    queue.wake(&room_freed(), &ByName, at(9));
+    assert_eq!(names(&mut queue, at(9)), ["a"], "it is still found");
+    for refused_by in [RefusedBy::new(), ["TargetPodUpdatePodLabel"].into()] {
+        queue.add_unschedulable(&waiting, refused_by, &ByName, at(9));
+        queue.update(&labelled, &change, &ByName, at(99));
+        assert_eq!(names(&mut queue, at(99)), ["a"]);
+    }
+}
+
+#[test]
+fn a_pod_that_was_in_flight_for_too_many_changes_is_tried_again() {
+    let mut queue = empty();
+    for (changes, expected) in [(10_000, 0), (10_001, 1)] {
+        queue.push(&key("a"), 0, at(0));
+        queue.pop(at(0)).unwrap();
+        (0..changes).for_each(|_| queue.wake(&node_added(), &ByName, at(0)));
+        queue.add_unschedulable(&pod("a"), [ROOM].into(), &ByName, at(0));
+        assert_eq!(names(&mut queue, at(9)).len(), expected);
+    }
 }

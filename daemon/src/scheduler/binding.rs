@@ -5,9 +5,9 @@ use super::pod_status::pod_event;
 use super::{SCHEDULER_ERROR, Scheduler};
 use crate::queue::AttemptHistory;
 use crate::state::{AttemptResult, BindingOutcome, Effect, Nomination, Note, PodEvent, Step};
-use common::cluster::Assumption;
+use common::cluster::{Assumption, ClusterChange};
 use common::cycle;
-use common::framework::{Cure, Status};
+use common::framework::Status;
 use common::model::{Claims, ExtensionPoint, NodeName, Pod, PodKey, Uid};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,10 +31,12 @@ impl Scheduler {
         step.cluster.assume(key, assumed);
         self.unschedulable_pods.remove(key);
         // Pods with affinity to it, or that are spread together with it, may wait for this.
-        self.queue.wake(Cure::Pods, step.now.elapsed);
+        let assumed = step.cluster.assumed_pod(key).cloned();
+        self.wake(&Arc::new(ClusterChange::of_assigned(None, assumed)), step);
         if pod.nominated_node.is_some() {
             // The node that it was nominated to may have room for others now.
-            self.queue.wake(Cure::Room, step.now.elapsed);
+            let nominated = Some(Arc::new(pod.clone()));
+            self.wake(&Arc::new(ClusterChange::of_assigned(nominated, None)), step);
         }
         self.last_binding_id += 1;
         let (id, pod, phase) = (self.last_binding_id, Arc::new(pod.clone()), BindingPhase::Assumed);

@@ -10,7 +10,7 @@ use common::cluster::{NodeId, PodContext, Snapshot};
 use common::config::Extender;
 use common::cycle::{self, Decision, Depth, NoFit};
 use common::framework::{
-    Cure, CycleError, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, Reason, Registry, Score,
+    CycleError, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, Reason, Registry, Score,
     Scorer, Verdict,
 };
 use common::model::{NodeName, Pod, PodKey, ResourceName, Uid};
@@ -179,15 +179,15 @@ impl ExtenderFilter {
             return Verdict::Fits;
         }
         if let Some(why) = self.answer.unresolvable.get(node) {
-            return Verdict::rejects(self.name(), Reason::unresolvable_message(why.clone(), Cure::Node));
+            return Verdict::rejects(self.name(), Reason::unresolvable_message(why.clone()));
         }
         match self.answer.failed.get(node) {
             // As in kube-scheduler: a preemption is tried without extenders, which are asked only about nodes that fit.
             _ if is_supposed => Verdict::Fits,
-            Some(why) => Verdict::rejects(self.name(), Reason::message(why.clone(), Cure::Node)),
+            Some(why) => Verdict::rejects(self.name(), Reason::message(why.clone())),
             None => {
                 let words = "node(s) were not considered by an extender";
-                Verdict::rejects(self.name(), Reason::unresolvable_message(words, Cure::Node))
+                Verdict::rejects(self.name(), Reason::unresolvable_message(words))
             }
         }
     }

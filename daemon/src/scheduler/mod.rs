@@ -13,25 +13,26 @@ mod pod_status;
 mod preemption;
 mod preparations;
 mod unschedulable_pods;
+mod wake_up;
 
 pub use extender_victims::PreemptionCandidate;
 pub use extenders::ExtenderAnswer;
 
-use crate::queue::{Backoff, PendingPods, Queue};
+use crate::queue::{ANY_CHANGE, Backoff, PendingPods, Queue, RefusedBy};
 use crate::state::{AttemptResult, Nomination, Note, Now, Step};
 use binding::SentBinding;
 use common::api::names::WAITING_FOR_RESERVED_NODE;
-use common::cluster::Change;
+use common::cluster::EventResource;
 use common::cycle::{self, Decision, NoFit, NodeWait, Refusal};
-use common::framework::{Cure, Registry};
+use common::framework::Registry;
 use common::model::ids::Text;
-use common::model::{CatalogKind, Pod, PodKey};
+use common::model::{Pod, PodKey};
 use extenders::ExtenderRequests;
 use jiff::Timestamp;
 use pending_bindings::PendingBinding;
 use pod_status::LastEvent;
 use preemption::Preemption;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use unschedulable_pods::UnschedulablePods;
 
@@ -46,9 +47,6 @@ const UNSCHEDULABLE: &str = "Unschedulable";
 
 /// The reason of the condition when something failed.
 const SCHEDULER_ERROR: &str = "SchedulerError";
-
-/// All kinds of changes.
-const EVERY_CURE: [Cure; 6] = [Cure::Room, Cure::Node, Cure::Owner, Cure::Pods, Cure::Storage, Cure::Pod];
 
 pub(crate) struct Scheduler {
     /// The plugins of each scheduler name that is served.
@@ -127,46 +125,6 @@ impl Scheduler {
         }
     }
 
-    /// Learns what an event altered.
-    pub(crate) fn changed(&mut self, changes: &[Change], step: &mut Step<'_>) {
-        self.changed_by(None, changes, step);
-    }
-
-    /// The same for changes that an attempt of the pod `by` made: they do not wake that pod up.
-    fn changed_by(&mut self, by: Option<&PodKey>, changes: &[Change], step: &mut Step<'_>) {
-        let mut cures = BTreeSet::new();
-        for change in changes {
-            match change {
-                Change::PodWaiting(key) => self.enqueue(key, step),
-                Change::PodNotWaiting(key) => {
-                    self.settled(key, step);
-                    cures.extend([Cure::Pods]);
-                }
-                // Pods and labels of this node count for other nodes, too, as in topology spread.
-                Change::NodeChanged(_) => cures.extend([Cure::Node, Cure::Room, Cure::Pods, Cure::Storage]),
-                Change::NodeGone(_) => cures.extend([Cure::Pods]),
-                Change::RoomFreed(_) => cures.extend([Cure::Room, Cure::Pods]),
-                Change::OwnersChanged => cures.extend([Cure::Owner, Cure::Room]),
-                // The change of the node is another `Change`.
-                Change::ReservationsChanged(_) | Change::ReplicasChanged => {}
-                // Only the controller uses these.
-                Change::OwnerChanged(_) | Change::KeepInvalid(..) => {}
-                Change::CatalogChanged(kind) => cures.extend(cured_by(*kind)),
-            }
-        }
-        self.has_changes |= !changes.is_empty();
-        for cure in cures {
-            self.queue.wake_others(cure, by, step.now.elapsed);
-        }
-    }
-
-    fn enqueue(&mut self, key: &PodKey, step: &Step<'_>) {
-        let Some(pod) = step.cluster.pod(key) else { return };
-        if self.profiles.contains_key(&pod.spec.scheduler_name) && !step.cluster.is_assumed(key) {
-            self.queue.push(key, pod.spec.priority, step.now.elapsed);
-        }
-    }
-
     /// A pod no longer waits: it was bound, or is being deleted.
     fn settled(&mut self, key: &PodKey, step: &mut Step<'_>) {
         self.last_events.remove(key);
@@ -180,10 +138,10 @@ impl Scheduler {
     }
 
     /// Wakes pods up when a reservation has expired: its room is free, although no event says so.
-    pub(crate) fn wake_at_expiry(&mut self, step: &Step<'_>) {
+    pub(crate) fn wake_at_expiry(&mut self, step: &mut Step<'_>) {
         let now = step.now;
         if self.next_expiry.is_some_and(|at| at <= now.wall) {
-            self.queue.wake(Cure::Room, now.elapsed);
+            self.wake_by(EventResource::Reservation, step);
         }
         self.next_expiry = step.cluster.next_expiry(now.wall);
     }
@@ -195,7 +153,7 @@ impl Scheduler {
         }
         // The controller gave up a write, so that room which was kept for it is free.
         if step.cluster.take_dropped() {
-            self.queue.wake(Cure::Room, step.now.elapsed);
+            self.wake_by(EventResource::Reservation, step);
         }
         self.advance_pending_bindings(step);
         let mut left = DECISIONS_MAX;
@@ -207,10 +165,10 @@ impl Scheduler {
                 continue;
             };
             if self.is_preempting(&pod, step) {
-                self.queue.gate(&key, step.now.elapsed);
+                self.queue.gate(&pod, RefusedBy::new(), step.now.elapsed);
                 continue;
             }
-            if step.cluster.is_owner_missing(&pod) && self.queue.postpone(&key, step.now.elapsed) {
+            if step.cluster.is_owner_missing(&pod) && self.queue.postpone(&pod, step.now.elapsed) {
                 continue;
             }
             if !self.ask_extenders(&pod, step) && self.attempt(&pod, step) != AttemptResult::Scheduled {
@@ -218,7 +176,7 @@ impl Scheduler {
             }
         }
         for ((queue, reason), count) in self.queue.take_moves() {
-            step.notes.push(Note::Queued { queue, event: reason.as_str(), count });
+            step.notes.push(Note::Queued { queue, event: reason.to_string(), count });
         }
     }
 
@@ -273,10 +231,13 @@ impl Scheduler {
         AttemptResult::Unschedulable
     }
 
-    /// Puts the pod aside until a change may help. A new node may always help.
-    fn mark_unschedulable(&mut self, pod: &Pod, no_fit: &NoFit, step: &Step<'_>) {
-        let cures = no_fit.diagnosis.cures().into_iter().chain([Cure::Node]).collect();
-        self.queue.add_unschedulable(&pod.key, cures, step.now.elapsed);
+    /// Puts the pod aside until a change may help. If no plugin refused it, there are no nodes.
+    fn mark_unschedulable(&mut self, pod: &Pod, no_fit: &NoFit, step: &mut Step<'_>) {
+        let mut refused_by = no_fit.diagnosis.plugins();
+        if refused_by.is_empty() {
+            refused_by.insert(ANY_CHANGE);
+        }
+        self.put_aside(pod, refused_by, Duration::MAX, step);
     }
 
     /// The pod waits for the node that is kept for it. The condition has its own reason, so that the cluster autoscaler does not
@@ -284,7 +245,7 @@ impl Scheduler {
     fn wait_for_reserved_node(&mut self, pod: &Pod, wait: &NodeWait, step: &mut Step<'_>) -> AttemptResult {
         let left = wait.until.map(|until| until.duration_since(step.now.wall));
         let at_most = left.map_or(Duration::MAX, |left| Duration::try_from(left).unwrap_or_default());
-        self.queue.add_unschedulable_for(&pod.key, EVERY_CURE.into(), at_most, step.now.elapsed);
+        self.put_aside(pod, [ANY_CHANGE].into(), at_most, step);
         self.report_failure(pod, WAITING_FOR_RESERVED_NODE, wait.to_string(), Nomination::Keep, step);
         AttemptResult::Unschedulable
     }
@@ -293,29 +254,15 @@ impl Scheduler {
     /// the pod can help. For gates the API server has already written the condition.
     fn refuse(&mut self, pod: &Pod, refusal: &Refusal, step: &mut Step<'_>) -> AttemptResult {
         if let Refusal::Gated(rejections) = refusal {
-            self.unschedulable_pods
-                .insert(pod, rejections.iter().map(|rejection| rejection.plugin).collect());
-            self.queue.gate(&pod.key, step.now.elapsed);
+            let refused_by: RefusedBy = rejections.iter().map(|rejection| rejection.plugin).collect();
+            self.unschedulable_pods.insert(pod, refused_by.clone());
+            if let Some(known) = step.cluster.pod(&pod.key) {
+                self.queue.gate(known, refused_by, step.now.elapsed);
+            }
         } else {
-            self.queue.add_unschedulable(&pod.key, BTreeSet::new(), step.now.elapsed);
+            self.put_aside(pod, RefusedBy::new(), Duration::MAX, step);
             self.report_failure(pod, UNSCHEDULABLE, refusal.to_string(), Nomination::Keep, step);
         }
         AttemptResult::Unschedulable
-    }
-}
-
-/// The rejections that a change of an object of this kind may cure. A PodDisruptionBudget that allows more does not make room by
-/// itself.
-fn cured_by(kind: CatalogKind) -> &'static [Cure] {
-    match kind {
-        CatalogKind::Namespace | CatalogKind::Service => &[Cure::Pods],
-        CatalogKind::PersistentVolume
-        | CatalogKind::PersistentVolumeClaim
-        | CatalogKind::StorageClass
-        | CatalogKind::CsiDriver
-        | CatalogKind::CsiStorageCapacity => &[Cure::Storage],
-        // They also say how many volumes a node can attach.
-        CatalogKind::CsiNode | CatalogKind::VolumeAttachment => &[Cure::Storage, Cure::Room],
-        CatalogKind::PodDisruptionBudget | CatalogKind::ResourceQuota => &[],
     }
 }

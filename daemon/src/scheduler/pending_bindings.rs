@@ -9,7 +9,8 @@
 //!            claims ──▶ (checked again when something changes, until the timeout) ──▶ bind
 //! ```
 
-use super::{EVERY_CURE, SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE};
+use super::{SCHEDULER_ERROR, Scheduler, UNSCHEDULABLE};
+use crate::queue::ANY_CHANGE;
 use crate::state::{AttemptResult, Effect, Nomination, Note, Step};
 use common::config::print_duration;
 use common::cycle::{self, BindingDecision, NoFit, Preparation};
@@ -156,7 +157,7 @@ impl Scheduler {
             cycle::denied_by_permit(&pending.node, plugin, words, &step.cluster.snapshot(step.now.wall));
         self.unreserve(pending, step);
         // It is not known what the plugin waited for.
-        self.queue.add_unschedulable(&pending.pod.key, EVERY_CURE.into(), step.now.elapsed);
+        self.put_aside(&pending.pod, [ANY_CHANGE].into(), Duration::MAX, step);
         self.give_up(pending, UNSCHEDULABLE, no_fit.message(), step)
     }
 
@@ -183,7 +184,7 @@ impl Scheduler {
     ) -> AttemptResult {
         let pod = &pending.pod;
         let changes = step.cluster.forget(&pod.key, &pod.uid);
-        self.changed_by(Some(&pod.key), &changes, step);
+        self.changed(&changes, step);
         if let Some(pod) = step.cluster.pod(&pod.key).filter(|known| known.uid == pod.uid).cloned() {
             self.report_failure(&pod, reason, why, Nomination::Change(None), step);
         }
@@ -207,7 +208,7 @@ impl Scheduler {
         let Some(pending) = self.pending_bindings.remove(key) else { return };
         self.unreserve(&pending, step);
         let changes = step.cluster.forget(key, &pending.pod.uid);
-        self.changed_by(Some(key), &changes, step);
+        self.changed(&changes, step);
     }
 }
 

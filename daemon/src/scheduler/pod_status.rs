@@ -52,7 +52,7 @@ impl Scheduler {
             return Nomination::Keep;
         }
         let changes = step.cluster.nominate_to(&pod.key, &pod.uid, node.clone());
-        self.changed_by(Some(&pod.key), &changes, step);
+        self.changed(&changes, step);
         Nomination::Change(node)
     }
 

@@ -47,7 +47,7 @@ pub enum Note {
     /// events.
     Queued {
         queue: &'static str,
-        event: &'static str,
+        event: String,
         count: u64,
     },
     /// Events were not written because too many waited.

@@ -40,6 +40,11 @@ pub fn differences(core: &CaseOutcome, oracle: &CaseOutcome) -> Vec<Difference> 
     found.chosen(core, oracle);
     found.unless_equal("message", &message(core), &message(oracle));
     found.preemption(core.preemption.as_ref(), oracle.preemption.as_ref());
+    let plugins: BTreeSet<&String> = core.hints.keys().chain(oracle.hints.keys()).collect();
+    for plugin in plugins {
+        let (ours, theirs) = (core.hints.get(plugin), oracle.hints.get(plugin));
+        found.unless_equal(&format!("hint of {plugin}"), &ours, &theirs);
+    }
     found.0
 }
 

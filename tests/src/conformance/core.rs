@@ -1,6 +1,7 @@
 //! Our side: [`Core::read`] reads the lines of a case into a [`Cluster`], runs the scheduling cycle, and returns the outcome in the
 //! common format.
 
+mod hints;
 #[cfg(test)]
 mod tests;
 
@@ -88,7 +89,10 @@ impl Core {
             }
             (None, Some(json)) => {
                 let pod = api::pod::pod(json.get())?;
-                let mut outcome = self.decide(&pod, line.all)?;
+                let mut outcome = match &line.change {
+                    Some(change) => self.hints(&pod, change)?,
+                    None => self.decide(&pod, line.all)?,
+                };
                 outcome.id = line.id;
                 if line.assume {
                     self.assume(pod, &outcome);

@@ -25,6 +25,22 @@ pub struct CaseLine<'a> {
     /// Whether the outcome has every filter's verdict about every node.
     #[serde(default)]
     pub all: bool,
+    /// What happens after the pod was refused. The outcome then has hints, and nothing else.
+    #[serde(borrow)]
+    pub change: Option<CaseChange<'a>>,
+}
+
+/// A change of the cluster, with the object before and after as undecoded JSON.
+#[derive(Deserialize)]
+pub struct CaseChange<'a> {
+    /// `AssignedPod`, `TargetPod`, `Node`, or a kind of the catalog as kube-scheduler writes it.
+    pub kind: String,
+    /// The object as it is in the cluster; `None` for a new one.
+    #[serde(borrow)]
+    pub old: Option<&'a RawValue>,
+    /// The object afterwards; `None` for a deleted one.
+    #[serde(borrow)]
+    pub new: Option<&'a RawValue>,
 }
 
 /// The objects of a cluster, as undecoded JSON.
@@ -139,6 +155,12 @@ pub struct CaseOutcome {
     /// The error that prevented a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Of each plugin whether the change may help the pod.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hints: BTreeMap<String, bool>,
+    /// Whether the node of the changed pod has room for the pod, without the pods that it could preempt. Only the oracle says so.
+    #[serde(skip_serializing)]
+    pub room: bool,
 }
 
 /// The verdicts and scores of one node.

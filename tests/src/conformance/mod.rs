@@ -8,6 +8,7 @@ pub mod compare;
 pub mod core;
 pub mod format;
 pub mod generator;
+pub mod hints;
 pub mod oracle;
 pub mod run;
 pub mod tally;

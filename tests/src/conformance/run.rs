@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::compare::{Difference, differences};
 use super::core::{Core, served};
 use super::format::CaseOutcome;
+use super::hints::intended;
 use super::oracle::Oracle;
 use super::tally::Tally;
 
@@ -56,12 +57,21 @@ pub fn run(batches: impl IntoIterator<Item = Result<Batch>>) -> Result<Conforman
         let mut lines = vec![batch.cluster.to_string()];
         ask(&mut oracle, &mut core, &lines[0])?;
         for pod in &mut batch.pods {
-            // All verdicts, so that every plugin is counted and compared.
-            pod["all"] = json!(true);
+            let is_change = pod.get("change").is_some();
+            if !is_change {
+                // All verdicts, so that every plugin is counted and compared.
+                pod["all"] = json!(true);
+            }
             lines.push(pod.to_string());
             let line = lines.last().map_or("", String::as_str);
-            let (ours, theirs) = ask(&mut oracle, &mut core, line)?.context("a pod without an outcome")?;
+            let (ours, mut theirs) =
+                ask(&mut oracle, &mut core, line)?.context("a pod without an outcome")?;
+            theirs.hints = intended(&theirs, &ours, pod);
             report.add(&ours, &theirs, &lines);
+            if is_change {
+                // The cluster is as it was.
+                lines.pop();
+            }
         }
     }
     Ok(report)
@@ -79,7 +89,10 @@ pub fn ask(oracle: &mut Oracle, core: &mut Core, line: &str) -> Result<Option<(C
 
 impl ConformanceReport {
     fn add(&mut self, ours: &CaseOutcome, theirs: &CaseOutcome, lines: &[String]) {
-        self.tally.add(theirs);
+        match theirs.hints.is_empty() {
+            true => self.tally.add(theirs),
+            false => self.tally.add_hints(&theirs.hints),
+        }
         let differences = differences(ours, theirs);
         if differences.is_empty() {
             return;

@@ -33,6 +33,10 @@ pub struct PluginCounts {
     pub rejected: u64,
     /// It gave two nodes different scores.
     pub scored: u64,
+    /// It would have a pod tried again after a change.
+    pub queued: u64,
+    /// It would not.
+    pub skipped: u64,
 }
 
 /// The cases in which preemption had a certain result.
@@ -80,6 +84,22 @@ impl Tally {
         for (name, counts) in &mut self.plugins {
             counts.add(name, outcome);
         }
+    }
+
+    /// Adds the hints about a change.
+    pub fn add_hints(&mut self, hints: &BTreeMap<String, bool>) {
+        for (plugin, queues) in hints {
+            let counts = self.plugins.entry(plugin.clone()).or_default();
+            counts.queued += u64::from(*queues);
+            counts.skipped += u64::from(!queues);
+        }
+    }
+
+    /// The plugins that gave hints, and always the same.
+    pub fn one_sided(&self) -> Vec<&str> {
+        let is_one_sided = |counts: &PluginCounts| (counts.queued == 0) != (counts.skipped == 0);
+        let plugins = self.plugins.iter().filter(|(_, counts)| is_one_sided(counts));
+        plugins.map(|(name, _)| name.as_str()).collect()
     }
 
     /// A count as a share of all cases, in per mille.
@@ -131,12 +151,13 @@ impl fmt::Display for Tally {
         };
         writeln!(
             f,
-            "{:<34} {:>8} {:>9} {:>8}",
-            "in so many cases the plugin", "passed", "rejected", "scored"
+            "{:<34} {:>8} {:>9} {:>8} {:>8} {:>8}",
+            "in so many cases the plugin", "passed", "rejected", "scored", "queued", "skipped"
         )?;
         for (name, counts) in &self.plugins {
             let [passed, rejected, scored] = [counts.passed, counts.rejected, counts.scored].map(share);
-            writeln!(f, "{name:<34} {passed:>8} {rejected:>9} {scored:>8}")?;
+            let PluginCounts { queued, skipped, .. } = counts;
+            writeln!(f, "{name:<34} {passed:>8} {rejected:>9} {scored:>8} {queued:>8} {skipped:>8}")?;
         }
         for (what, count) in self.others() {
             writeln!(f, "{what:<34} {:>8}", share(count))?;

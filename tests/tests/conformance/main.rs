@@ -75,6 +75,11 @@ fn two_thousand_cases_are_decided_alike() {
         let said = tally.plugins[&name];
         assert!(is_enough(said.rejected) && is_enough(said.passed), "{name}:\n{tally}");
     }
+    assert_eq!(tally.one_sided(), [""; 0], "plugins whose hints are always the same:\n{tally}");
+    for name in served_filters() {
+        let said = tally.plugins[&name];
+        assert_eq!(said.queued + said.skipped, 2000, "{name} has no hints:\n{tally}");
+    }
     for name in served_scores() {
         assert!(is_enough(tally.plugins[&name].scored), "{name}:\n{tally}");
     }

@@ -2,7 +2,9 @@
 //! to their stores.
 
 use crate::cluster::reservations::pods_by_controller::is_reservation_candidate;
-use crate::cluster::{Change, Cluster, Event, ListedKind, WatchEvent};
+use crate::cluster::{
+    ActionType, Change, Cluster, ClusterChange, Event, EventResource, ListedKind, WatchEvent,
+};
 use crate::model::catalog_object::CatalogKind;
 use crate::model::ids::{PodKey, Uid};
 use crate::model::owner::{OwnerKind, Workload};
@@ -88,6 +90,8 @@ impl Cluster {
             Some(known) if known.resource_version > pod.resource_version => return,
             _ => {}
         }
+        // Waiting pods were told of an assumed pod when it was decided.
+        let is_told = pod.node.is_some() && self.assumed_node(&pod.key, &pod.uid) == pod.node.as_ref();
         if pod.node.is_some() {
             self.confirm(&pod, changes);
         }
@@ -118,7 +122,7 @@ impl Cluster {
             self.pods.insert(pod);
             return;
         }
-        changes.push(self.pod_changed(&pod));
+        changes.extend(self.pod_changes(&pod, is_told));
         let known = self.pods.get(&pod.key).filter(|known| known.is_counted() && known.deleting).cloned();
         let is_counted = pod.is_counted();
         self.put(pod);
@@ -128,15 +132,27 @@ impl Cluster {
         }
     }
 
-    /// The change to report, given that the pod is now `pod`.
-    fn pod_changed(&self, pod: &Pod) -> Change {
-        let was_counted = self.pods.get(&pod.key).filter(|known| known.is_counted());
-        let left = was_counted.filter(|known| !pod.is_counted() || pod.spec.requests != known.spec.requests);
-        match left.and_then(|known| known.node.clone()) {
-            Some(node) => Change::RoomFreed(node),
-            _ if pod.is_waiting() => Change::PodWaiting(pod.key.clone()),
-            _ => Change::PodNotWaiting(pod.key.clone()),
-        }
+    /// The changes to report, given that the pod is now `pod`. `is_told`: that it came to its node was reported before.
+    fn pod_changes(&self, pod: &Arc<Pod>, is_told: bool) -> Vec<Change> {
+        let (known, new) = (self.pods.get(&pod.key).cloned(), Some(Arc::clone(pod)));
+        let change = match known {
+            Some(old) if old.is_counted() && pod.is_counted() => {
+                let differs = old.deleting != pod.deleting || ActionType::of_pod(&old, pod).is_specific();
+                differs.then(|| ClusterChange::of_assigned(Some(old), new))
+            }
+            Some(old) if old.is_counted() => return vec![ClusterChange::of_assigned(Some(old), None).into()],
+            _ if pod.is_counted() => (!is_told).then(|| ClusterChange::of_assigned(None, new)),
+            Some(old) if old.is_waiting() => {
+                let (resource, new) = match pod.is_waiting() {
+                    true => (EventResource::TargetPod, new),
+                    false => (EventResource::UnscheduledPod, None),
+                };
+                Some(ClusterChange::of_pods(resource, Some(old), new))
+            }
+            _ => None,
+        };
+        let is_waiting = if pod.is_waiting() { Change::PodWaiting } else { Change::PodNotWaiting };
+        change.map(Change::from).into_iter().chain([is_waiting(pod.key.clone())]).collect()
     }
 
     /// Stores the pod and updates everything that follows from it: ledgers, indexes, nominations.
@@ -178,7 +194,7 @@ impl Cluster {
         }
         let freed = self.unassume(&pod.key, &pod.uid);
         changes.extend(freed.into_iter().filter(|change| match change {
-            Change::RoomFreed(node) => pod.node.as_ref() != Some(node),
+            Change::Cluster(change) => change.node_name() != pod.node.as_ref(),
             _ => true,
         }));
     }
@@ -204,11 +220,14 @@ impl Cluster {
             self.pods_by_controller.replace(Some(&known), None);
             self.reservation_candidates.remove(key);
             self.unnominate(&known);
-            changes.extend(nominated_room_freed(&known));
-            if let Some(node) = &known.node {
-                changes.push(Change::RoomFreed(node.clone()));
+            if known.is_waiting() && known.nominated_node.is_none() {
+                let change =
+                    ClusterChange::of_pods(EventResource::UnscheduledPod, Some(Arc::clone(&known)), None);
+                changes.push(change.into());
             }
+            changes.extend(nominated_room_freed(&known));
             if known.is_counted() {
+                changes.push(ClusterChange::of_assigned(Some(Arc::clone(&known)), None).into());
                 self.uncount(&known);
                 self.reserve_for_deleted(&known, last);
             }
@@ -246,6 +265,7 @@ impl Cluster {
 }
 
 /// The change to report when a waiting pod is no longer nominated to its node: the room that was kept for it is free.
-pub(in crate::cluster) fn nominated_room_freed(pod: &Pod) -> Option<Change> {
-    pod.nominated_node.as_deref().filter(|_| pod.is_waiting()).cloned().map(Change::RoomFreed)
+pub(in crate::cluster) fn nominated_room_freed(pod: &Arc<Pod>) -> Option<Change> {
+    let is_nominated = pod.is_waiting() && pod.nominated_node.is_some();
+    is_nominated.then(|| ClusterChange::of_assigned(Some(Arc::clone(pod)), None).into())
 }

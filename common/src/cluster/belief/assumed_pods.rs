@@ -1,8 +1,8 @@
 //! Assumed pods: the daemon has decided to bind them, and their bindings were not seen yet. They count on their nodes.
 
-use crate::cluster::{Change, Cluster};
-use crate::model::Claims;
+use crate::cluster::{Change, Cluster, ClusterChange};
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
+use crate::model::{Claims, Pod};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -24,6 +24,11 @@ impl Cluster {
 
     pub fn is_assumed(&self, key: &PodKey) -> bool {
         self.assumed.contains_key(key)
+    }
+
+    /// The assumed pod under `key`, in the form that it will have when bound.
+    pub fn assumed_pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
+        self.assumed.get(key)
     }
 
     pub fn assumed_node(&self, key: &PodKey, uid: &Uid) -> Option<&NodeName> {
@@ -66,6 +71,6 @@ impl Cluster {
         if let Some(waiting) = self.pods.get(key).cloned() {
             self.nominate(waiting);
         }
-        pod.node.iter().map(|node| Change::RoomFreed(node.clone())).collect()
+        vec![ClusterChange::of_assigned(Some(pod), None).into()]
     }
 }

@@ -1,5 +1,6 @@
 //! The objects that decisions read besides nodes, pods and workloads: one [`Store`] for each kind.
 
+use crate::cluster::belief::cluster_change::ClusterChange;
 use crate::cluster::belief::event::{Change, WatchEvent};
 use crate::cluster::belief::store::Store;
 use crate::model::catalog_object::{CatalogKind, CatalogObject};
@@ -59,25 +60,28 @@ impl Catalog {
         event: WatchEvent<CatalogObject>,
         changes: &mut Vec<Change>,
     ) {
+        let is_first_list = matches!(event, WatchEvent::Relisted(_)) && self.listed.insert(kind);
         if matches!(event, WatchEvent::Relisted(_)) {
-            self.listed.insert(kind);
             self.unreadable.remove(&kind);
         }
-        let differs = match kind {
-            CatalogKind::Namespace => apply_to(&mut self.namespaces, event),
-            CatalogKind::Service => apply_to(&mut self.services, event),
-            CatalogKind::PersistentVolumeClaim => apply_to(&mut self.claims, event),
-            CatalogKind::PersistentVolume => apply_to(&mut self.volumes, event),
-            CatalogKind::StorageClass => apply_to(&mut self.classes, event),
-            CatalogKind::CsiNode => apply_to(&mut self.csi_nodes, event),
-            CatalogKind::CsiDriver => apply_to(&mut self.csi_drivers, event),
-            CatalogKind::CsiStorageCapacity => apply_to(&mut self.csi_capacities, event),
-            CatalogKind::VolumeAttachment => apply_to(&mut self.attachments, event),
-            CatalogKind::PodDisruptionBudget => apply_to(&mut self.budgets, event),
-            CatalogKind::ResourceQuota => apply_to(&mut self.quotas, event),
-        };
-        if differs {
-            changes.push(Change::CatalogChanged(kind));
+        let found = changes.len();
+        match kind {
+            CatalogKind::Namespace => apply_to(&mut self.namespaces, kind, event, changes),
+            CatalogKind::Service => apply_to(&mut self.services, kind, event, changes),
+            CatalogKind::PersistentVolumeClaim => apply_to(&mut self.claims, kind, event, changes),
+            CatalogKind::PersistentVolume => apply_to(&mut self.volumes, kind, event, changes),
+            CatalogKind::StorageClass => apply_to(&mut self.classes, kind, event, changes),
+            CatalogKind::CsiNode => apply_to(&mut self.csi_nodes, kind, event, changes),
+            CatalogKind::CsiDriver => apply_to(&mut self.csi_drivers, kind, event, changes),
+            CatalogKind::CsiStorageCapacity => apply_to(&mut self.csi_capacities, kind, event, changes),
+            CatalogKind::VolumeAttachment => apply_to(&mut self.attachments, kind, event, changes),
+            CatalogKind::PodDisruptionBudget => apply_to(&mut self.budgets, kind, event, changes),
+            CatalogKind::ResourceQuota => apply_to(&mut self.quotas, kind, event, changes),
+        }
+        // Nothing was decided before, so that no pod waits for one object of many.
+        if is_first_list && changes.len() > found {
+            changes.truncate(found);
+            changes.push(ClusterChange::of_catalog(kind, None, None).into());
         }
     }
 
@@ -87,9 +91,17 @@ impl Catalog {
     }
 }
 
-fn apply_to<T>(store: &mut Store<T>, event: WatchEvent<CatalogObject>) -> bool
-where
-    T: crate::model::object::Object + PartialEq + TryFrom<CatalogObject>,
+fn apply_to<T>(
+    store: &mut Store<T>,
+    kind: CatalogKind,
+    event: WatchEvent<CatalogObject>,
+    changes: &mut Vec<Change>,
+) where
+    T: crate::model::object::Object + PartialEq + Clone + TryFrom<CatalogObject> + Into<CatalogObject>,
 {
-    event.narrow().is_some_and(|event| store.apply(event))
+    let Some(event) = event.narrow() else { return };
+    store.apply_and_report(event, |old: Option<T>, new| {
+        let change = ClusterChange::of_catalog(kind, old.map(T::into), new.cloned().map(T::into));
+        changes.push(change.into());
+    });
 }

@@ -1,10 +1,12 @@
 //! The events that [`crate::cluster::Cluster::apply`] takes, and the changes that it returns.
 
+use crate::cluster::belief::cluster_change::ClusterChange;
 use crate::cluster::belief::foreign_owners::OwnerAnswer;
 use crate::model::catalog_object::{CatalogKind, CatalogObject};
 use crate::model::ids::{NodeName, PodKey, Text, Uid};
 use crate::model::owner::{ForeignClaim, Owner, OwnerKind, Workload};
 use crate::model::{Node, Pod, Replica};
+use std::sync::Arc;
 
 /// News about the cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,14 +37,11 @@ pub enum WatchEvent<T> {
     Relisted(Vec<T>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A node is new, or something about it changed that decisions read: its amounts, taints, reservations.
-    NodeChanged(NodeName),
-    NodeGone(NodeName),
-    /// There may be more room on the node: a pod left it, ended there or changed its requests, or a reservation holds less.
-    RoomFreed(NodeName),
-    /// A pod waits for a node; it is new, or something about it or about its owners changed.
+    /// Something that decisions read about an object, or about the reservations of a node.
+    Cluster(Arc<ClusterChange>),
+    /// A pod waits for a node; it is new, or its owners changed, or it changed itself, of which a [`Change::Cluster`] tells.
     PodWaiting(PodKey),
     /// A pod does not wait for a node: it was bound, changed on its node, or is gone.
     PodNotWaiting(PodKey),
@@ -54,11 +53,16 @@ pub enum Change {
     OwnerChanged(Uid),
     /// The value of an owner's `reserve/keep`, here shortened, is invalid.
     KeepInvalid(Box<Owner>, Text),
-    CatalogChanged(CatalogKind),
     /// The annotations of a node have other reservations than before.
     ReservationsChanged(NodeName),
     /// Replicas of the daemon were added or removed, or their Leases changed.
     ReplicasChanged,
+}
+
+impl From<ClusterChange> for Change {
+    fn from(change: ClusterChange) -> Self {
+        Self::Cluster(Arc::new(change))
+    }
 }
 
 impl<T> WatchEvent<T> {

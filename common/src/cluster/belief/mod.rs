@@ -4,6 +4,8 @@
 pub(in crate::cluster) mod apply;
 pub(in crate::cluster) mod assumed_pods;
 pub(in crate::cluster) mod catalog;
+pub(in crate::cluster) mod cluster_change;
+pub(in crate::cluster) mod cluster_event;
 pub mod compare;
 pub(in crate::cluster) mod event;
 pub(in crate::cluster) mod foreign_owners;

@@ -1,6 +1,6 @@
 //! How events about nodes change the belief. Called by [`Cluster::apply`].
 
-use crate::cluster::{Change, Cluster, Ledger, ListedKind};
+use crate::cluster::{Change, Cluster, ClusterChange, Ledger, ListedKind};
 use crate::model::Node;
 use crate::model::ids::{NodeName, Uid};
 use std::collections::BTreeSet;
@@ -15,6 +15,7 @@ impl Cluster {
             return;
         }
         // Kubelets update their nodes often, and mostly nothing changes that scheduling reads.
+        let old = known.filter(|known| known.uid == node.uid).cloned();
         let is_news = known.is_none_or(|known| !known.is_same_for_scheduling(&node));
         let reservations = known.map_or(&[][..], |known| &known.reservations);
         if *reservations != *node.reservations {
@@ -22,6 +23,7 @@ impl Cluster {
         }
         self.interner.intern_node(&mut node);
         let (name, node) = (node.name.clone(), Arc::new(node));
+        let change = is_news.then(|| ClusterChange::of_node(old, Some(Arc::clone(&node))));
         match id {
             Some(id) if is_news => self.change(id, |ledger| ledger.node = node),
             Some(id) => self.nodes.replace(id, node),
@@ -31,9 +33,7 @@ impl Cluster {
                 self.change(id, |ledger| pods.into_iter().for_each(|pod| ledger.add(pod)));
             }
         }
-        if is_news {
-            changes.push(Change::NodeChanged(name));
-        }
+        changes.extend(change.map(Change::from));
     }
 
     pub(super) fn node_deleted(&mut self, name: &NodeName, uid: &Uid, changes: &mut Vec<Change>) {
@@ -42,6 +42,7 @@ impl Cluster {
             return;
         }
         if let Some(ledger) = self.nodes.remove(name) {
+            changes.push(ClusterChange::of_node(Some(Arc::clone(&ledger.node)), None).into());
             self.note_removed(&ledger.node.uid);
             self.next_expiry_cached = None;
             self.reservation_index.replace(ledger.id, &ledger.entries, &[]);
@@ -51,7 +52,6 @@ impl Cluster {
                 self.pods_on_unknown_nodes.insert(name.clone(), ledger.pods);
             }
         }
-        changes.push(Change::NodeGone(name.clone()));
     }
 
     pub(super) fn nodes_relisted(&mut self, live: Vec<Node>, changes: &mut Vec<Change>) {

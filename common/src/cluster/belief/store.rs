@@ -2,7 +2,7 @@
 //! another UID is another object.
 
 use crate::cluster::belief::event::WatchEvent;
-use crate::model::ids::{Text, Uid};
+use crate::model::ids::Text;
 use crate::model::object::Object;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,65 +53,65 @@ impl<T: Object + PartialEq> Store<T> {
 
     /// Applies an event, and returns whether anything changed besides resource versions.
     pub fn apply(&mut self, event: WatchEvent<T>) -> bool {
+        let mut differs = false;
+        self.apply_and_report(event, |_, _| differs = true);
+        differs
+    }
+
+    /// Applies an event, and reports each object that changed besides its resource version: before and after.
+    pub fn apply_and_report(&mut self, event: WatchEvent<T>, mut report: impl FnMut(Option<T>, Option<&T>)) {
         match event {
-            WatchEvent::Applied(object) => self.applied(object),
+            WatchEvent::Applied(object) => self.applied(object, &mut report),
             WatchEvent::Deleted(object) => {
                 let meta = object.meta();
-                self.deleted(&meta.namespace, &meta.name, &meta.uid)
+                if self.get(&meta.namespace, &meta.name).is_some_and(|known| known.meta().uid == meta.uid) {
+                    report(self.remove(&meta.namespace, &meta.name), None);
+                }
             }
-            WatchEvent::Relisted(live) => self.relisted(live),
+            WatchEvent::Relisted(live) => self.relisted(live, &mut report),
         }
     }
 
-    fn applied(&mut self, mut object: T) -> bool {
+    fn applied(&mut self, mut object: T, report: &mut dyn FnMut(Option<T>, Option<&T>)) {
         let (namespace, name) = (object.meta().namespace.clone(), object.meta().name.clone());
         if let Some(known) = self.get(&namespace, &name).map(Object::meta)
             && known.uid == object.meta().uid
         {
             let (old, new) = (known.resource_version, object.meta().resource_version);
             if old > new {
-                return false;
+                return;
             }
             object.meta_mut().resource_version = old;
             let is_same = self.get(&namespace, &name) == Some(&object);
             object.meta_mut().resource_version = new;
             if is_same {
                 self.objects.entry(namespace).or_default().insert(name, object);
-                return false;
+                return;
             }
         }
-        self.remove(&namespace, &name);
+        let (old, uid) = (self.remove(&namespace, &name), object.meta().uid.clone());
+        report(old.filter(|old| old.meta().uid == uid), Some(&object));
         if let Some(group) = object.group() {
             self.groups.entry(group.into()).or_default().insert((namespace.clone(), name.clone()));
         }
         self.objects.entry(namespace).or_default().insert(name, object);
-        true
     }
 
-    fn deleted(&mut self, namespace: &str, name: &str, uid: &Uid) -> bool {
-        self.get(namespace, name).is_some_and(|known| known.meta().uid == *uid)
-            && self.remove(namespace, name)
-    }
-
-    fn relisted(&mut self, live: Vec<T>) -> bool {
+    fn relisted(&mut self, live: Vec<T>, report: &mut dyn FnMut(Option<T>, Option<&T>)) {
         let keys: BTreeSet<(&str, &str)> =
             live.iter().map(|object| (&*object.meta().namespace, &*object.meta().name)).collect();
         let known = self.iter().map(|object| (object.meta().namespace.clone(), object.meta().name.clone()));
         let vanished: Vec<(Text, Text)> =
             known.filter(|(namespace, name)| !keys.contains(&(&**namespace, &**name))).collect();
-        let mut differs = !vanished.is_empty();
         for (namespace, name) in &vanished {
-            self.remove(namespace, name);
+            report(self.remove(namespace, name), None);
         }
-        for object in live {
-            differs |= self.applied(object);
-        }
-        differs
+        live.into_iter().for_each(|object| self.applied(object, report));
     }
 
-    fn remove(&mut self, namespace: &str, name: &str) -> bool {
-        let Some(neighbours) = self.objects.get_mut(namespace) else { return false };
-        let Some(removed) = neighbours.remove(name) else { return false };
+    fn remove(&mut self, namespace: &str, name: &str) -> Option<T> {
+        let neighbours = self.objects.get_mut(namespace)?;
+        let removed = neighbours.remove(name)?;
         if neighbours.is_empty() {
             self.objects.remove(namespace);
         }
@@ -123,6 +123,6 @@ impl<T: Object + PartialEq> Store<T> {
                 self.groups.remove(group);
             }
         }
-        true
+        Some(removed)
     }
 }

@@ -2,7 +2,7 @@
 //! waiting pods, candidates for automatic reservations, and pods whose record can be too long.
 
 use crate::cluster::reservations::record_too_long::can_be_too_long;
-use crate::cluster::{Change, Cluster, NodeId};
+use crate::cluster::{Change, Cluster, ClusterChange, NodeId};
 use crate::model::ids::{PodKey, Uid};
 use crate::model::{Pod, Resources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,7 @@ impl Cluster {
             if before != self.held_on(id)
                 && let Some(ledger) = self.nodes.get(id)
             {
-                changes.push(Change::RoomFreed(ledger.node.name.clone()));
+                changes.push(ClusterChange::of_reservations(ledger.node.name.clone()).into());
             }
         }
         let indexed = owners.iter().flat_map(|owner| self.pods_by_controller.of(owner));

@@ -123,11 +123,24 @@ fn a_change_names_its_kind_and_nothing_else_is_a_change() {
     let event = |object: &CatalogObjectBuilder| {
         Event::CatalogObjects(CatalogKind::Service, WatchEvent::Applied(object.build()))
     };
-    assert_eq!(cluster.apply(event(&service("web"))), [Change::CatalogChanged(CatalogKind::Service)]);
+    let events = |changes: Vec<Change>| -> Vec<String> {
+        let event = |change: Change| match change {
+            Change::Cluster(change) => change.event.to_string(),
+            other => panic!("{other:?}"),
+        };
+        changes.into_iter().map(event).collect()
+    };
+    assert_eq!(events(cluster.apply(event(&service("web")))), ["ServiceAdd"]);
     assert_eq!(cluster.apply(event(&service("web").version(2))), []);
     assert_eq!(cluster.apply(event(&namespace("web"))), [], "no service");
     let gone = Event::CatalogObjects(CatalogKind::Service, WatchEvent::Relisted(Vec::new()));
-    assert_eq!(cluster.apply(gone.clone()), [Change::CatalogChanged(CatalogKind::Service)]);
+    assert_eq!(
+        events(cluster.apply(gone.clone())),
+        ["ServiceAdd"],
+        "of a first list the objects are not told apart"
+    );
+    assert_eq!(events(cluster.apply(event(&service("web")))), ["ServiceAdd"]);
+    assert_eq!(events(cluster.apply(gone.clone())), ["ServiceDelete"]);
     assert_eq!(cluster.apply(gone), []);
 }
 

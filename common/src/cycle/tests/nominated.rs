@@ -121,14 +121,20 @@ fn a_nomination_can_come_later_go_elsewhere_and_be_taken_back() {
     let mut cluster = cluster_builder().node(node("n1")).node(node("n2")).pod(waiting()).cluster();
     let (registry, asks) = (default_registry(), pod("p").cpu("4").build());
     let mut learn = |seen: WatchEvent<Pod>| {
-        let changes = cluster.apply(Event::Pods(seen));
+        let freed = |change: Change| match change {
+            Change::Cluster(change) if change.event.to_string() == "AssignedPodDelete" => {
+                change.node_name().map(ToString::to_string)
+            }
+            _ => None,
+        };
+        let changes: Vec<String> = cluster.apply(Event::Pods(seen)).into_iter().filter_map(freed).collect();
         let found = match schedule(&asks, &cluster.snapshot(now()), &registry) {
             Decision::Place { node, .. } => node.to_string(),
             other => panic!("{other:?}"),
         };
         (changes, found)
     };
-    let freed = |node: &str| Change::RoomFreed(node.into());
+    let freed = |node: &str| node.to_owned();
     let to = |node: &str, version| waiting().nominated(node).version(version).build();
     assert_eq!(learn(WatchEvent::Applied(to("n1", 2))), (vec![], "n2".into()));
     assert_eq!(learn(WatchEvent::Applied(to("n1", 3))), (vec![], "n2".into()), "said again");

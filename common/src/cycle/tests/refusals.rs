@@ -2,7 +2,7 @@
 
 use super::{decide, nodes};
 use crate::cycle::{Decision, Refusal, schedule};
-use crate::framework::{Cure, Plugin, PreEnqueue, Reason, Registry, Rejection};
+use crate::framework::{Plugin, PreEnqueue, Reason, Registry, Rejection};
 use crate::model::Pod;
 use crate::plugins::default_registry;
 use crate::testing::{PodBuilder, now, pod};
@@ -68,7 +68,7 @@ impl Plugin for Closed {
 
 impl PreEnqueue for Closed {
     fn check(&self, _pod: &Pod) -> Option<Rejection> {
-        Some(Rejection::new("Closed", Reason::message("closed today", Cure::Pod)))
+        Some(Rejection::new("Closed", Reason::message("closed today")))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cycle::{
     BindingDecision, Decision, decide_binding, message, run_post_bind, schedule, schedule_by_scan,
 };
 use crate::framework::{
-    Cure, Filter, NodeFilter, Permission, Permit, Plugin, PreBind, Reason, Registry, Rejection, Verdict,
+    Filter, NodeFilter, Permission, Permit, Plugin, PreBind, Reason, Registry, Rejection, Verdict,
     ledger_filter,
 };
 use crate::model::ExtensionPoint;
@@ -160,7 +160,7 @@ impl Filter for Picky {
             if ledger.node.name.as_str() != self.avoids {
                 return Verdict::Fits;
             }
-            Verdict::rejects("Picky", Reason::message("node(s) were not to its taste", Cure::Node))
+            Verdict::rejects("Picky", Reason::message("node(s) were not to its taste"))
         })
     }
 }
@@ -178,7 +178,7 @@ impl PreBind for Picky {
 }
 
 fn no(words: &'static str) -> Rejection {
-    Rejection::new("Picky", Reason::message(words, Cure::Node))
+    Rejection::new("Picky", Reason::message(words))
 }
 
 fn picky(permission: Permission, ready: bool) -> PluginList {

@@ -2,8 +2,8 @@
 
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
-    Admission, Cure, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, PreFilter, Reason,
-    Rejection, Reserve, Score, Scorer, Verdict, ledger_filter,
+    Admission, Filter, NodeFilter, NodeScore, Normalise, Plugin, PluginError, PreFilter, Reason, Rejection,
+    Reserve, Score, Scorer, Verdict, ledger_filter,
 };
 use crate::model::Claim;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl Filter for TestFilter {
         let words = self.name.to_lowercase();
         ledger_filter(world, move |ledger| match (self.accepts)(ledger, world) {
             true => Verdict::Fits,
-            false => Verdict::rejects(self.name, Reason::message(words.clone(), Cure::Pods)),
+            false => Verdict::rejects(self.name, Reason::message(words.clone())),
         })
     }
 }
@@ -110,11 +110,7 @@ pub(super) fn only(name: &'static str, nodes: &[&str]) -> FixedAdmission {
 
 /// A PreFilter plugin that rejects every pod; `unresolvable`: preemption cannot help.
 pub(super) fn rejects(name: &'static str, message: &'static str, unresolvable: bool) -> FixedAdmission {
-    let reason = if unresolvable {
-        Reason::unresolvable_message(message, Cure::Pod)
-    } else {
-        Reason::message(message, Cure::Pod)
-    };
+    let reason = if unresolvable { Reason::unresolvable_message(message) } else { Reason::message(message) };
     FixedAdmission(name, Admission::Rejects(vec![Rejection::new(name, reason)]))
 }
 
@@ -144,7 +140,7 @@ impl Plugin for RejectingReserve {
 
 impl Reserve for RejectingReserve {
     fn reserve(&self, _: &PodContext<'_>, _: &Ledger, _: &Snapshot<'_>) -> Result<Vec<Claim>, Rejection> {
-        Err(Rejection::new("Miser", Reason::message("all is gone", Cure::Pods)))
+        Err(Rejection::new("Miser", Reason::message("all is gone")))
     }
 }
 

@@ -11,7 +11,7 @@ mod victims;
 use super::{Descriptor, Implementations};
 use crate::config::DefaultPreemptionArgs;
 use crate::framework::{
-    Attempt, BlockerClass, Cure, NodeVictims, Plugin, PostFilter, PostFilterResult, RefusalCode, RefusalKind,
+    Attempt, BlockerClass, NodeVictims, Plugin, PostFilter, PostFilterResult, RefusalCode, RefusalKind,
     Rejection, StaticReason, histogram,
 };
 use crate::model::DisruptionBudget;
@@ -25,12 +25,10 @@ use victims::{NodeDryRun, select_victims};
 pub struct DefaultPreemption;
 
 const NAME: &str = "DefaultPreemption";
-const NO_VICTIMS: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Placement, Cure::Pods)
-        .with_text("No preemption victims found for incoming pod");
-const NOT_HELPFUL: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec, Cure::Node)
-        .with_text("Preemption is not helpful for scheduling");
+const NO_VICTIMS: StaticReason = RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Placement)
+    .with_text("No preemption victims found for incoming pod");
+const NOT_HELPFUL: StaticReason = RefusalKind::unresolvable(RefusalCode::Plugin, BlockerClass::Spec)
+    .with_text("Preemption is not helpful for scheduling");
 
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(

@@ -4,20 +4,17 @@ use super::InterPodAffinity;
 use super::existing_terms::{ExistingTerms, TermKind};
 use super::term::{TermMatcher, TermPodsPerDomain};
 use crate::cluster::{DomainCounts, NodeId, Snapshot};
-use crate::framework::{
-    BlockerClass, Cure, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict,
-};
+use crate::framework::{BlockerClass, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict};
 use crate::model::Pod;
 use crate::model::affinity::PodAffinityTerm;
 
-const AFFINITY: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::Affinity, BlockerClass::Placement, Cure::Pods)
-        .with_text("node(s) didn't match pod affinity rules");
+const AFFINITY: StaticReason = RefusalKind::unresolvable(RefusalCode::Affinity, BlockerClass::Placement)
+    .with_text("node(s) didn't match pod affinity rules");
 const ANTI_AFFINITY: StaticReason =
-    RefusalKind::resolvable(RefusalCode::AntiAffinity, BlockerClass::Placement, Cure::Pods)
+    RefusalKind::resolvable(RefusalCode::AntiAffinity, BlockerClass::Placement)
         .with_text("node(s) didn't match pod anti-affinity rules");
 const EXISTING_ANTI_AFFINITY: StaticReason =
-    RefusalKind::resolvable(RefusalCode::ExistingAntiAffinity, BlockerClass::Placement, Cure::Pods)
+    RefusalKind::resolvable(RefusalCode::ExistingAntiAffinity, BlockerClass::Placement)
         .with_text("node(s) didn't satisfy existing pods anti-affinity rules");
 
 /// The required terms, with the counts of matching pods by domain.

@@ -4,6 +4,7 @@
 mod evidence;
 mod existing_terms;
 mod filter;
+mod hint;
 mod label_keys;
 mod score;
 mod term;
@@ -29,7 +30,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(InterPodAffinity { args });
             Implementations {
                 filter: Some(plugin.clone()),
-                score: Some(plugin),
+                score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },

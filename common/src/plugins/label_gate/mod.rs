@@ -17,19 +17,17 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{PodContext, Snapshot};
-use crate::config::LabelGateArgs;
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
+use crate::config::{LabelGateArgs, LabelPattern};
 use crate::framework::{
-    Admission, BlockerClass, Cure, Filter, NodeFilter, Plugin, PreFilter, RefusalCode, RefusalKind,
-    Rejection, Scope, Verdict, ledger_filter,
+    Admission, BlockerClass, EnqueueExtensions, Filter, NodeFilter, Plugin, PreFilter, QueueingHint,
+    RefusalCode, RefusalKind, Rejection, Scope, Verdict, ledger_filter,
 };
-use crate::model::ExtensionPoint;
+use crate::model::{ExtensionPoint, Labels, Node, Pod};
 use std::sync::Arc;
 
-const POD_KEPT_OUT: RefusalKind =
-    RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec, Cure::Pod);
-const NODE_KEPT_OUT: RefusalKind =
-    RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec, Cure::Node);
+const POD_KEPT_OUT: RefusalKind = RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec);
+const NODE_KEPT_OUT: RefusalKind = RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec);
 
 pub struct LabelGate {
     args: LabelGateArgs,
@@ -43,7 +41,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(LabelGate { args });
             Implementations {
                 pre_filter: Some(plugin.clone()),
-                filter: Some(plugin),
+                filter: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },
@@ -84,6 +83,30 @@ impl Filter for LabelGate {
                 return Verdict::Fits;
             }
             Verdict::rejects(self.name(), NODE_KEPT_OUT.with(format!("node(s) with {gate} are kept out")))
+        })
+    }
+}
+
+impl EnqueueExtensions for LabelGate {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const {
+            &[
+                ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_LABEL)),
+                ClusterEvent::new(EventResource::TargetPod, ActionType::UPDATE_POD_LABEL),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let is_shut = |gate: &Option<LabelPattern>, labels: &Labels| {
+            gate.as_ref().is_some_and(|gate| gate.matches(labels))
+        };
+        QueueingHint::queue_if(match change.nodes() {
+            (None, None) => !is_shut(&self.args.pod_label, &pod.labels),
+            (old, new) => {
+                let is_open = |node: &Node| !is_shut(&self.args.node_label, &node.labels);
+                new.is_none_or(is_open) && !old.is_some_and(is_open)
+            }
         })
     }
 }

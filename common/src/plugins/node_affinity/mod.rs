@@ -6,12 +6,14 @@ mod evidence;
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
+use crate::cluster::{
+    ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, NodeId, PodContext, Snapshot,
+};
 use crate::config::NodeAffinityArgs;
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError, PreFilter,
-    Reason, RefusalCode, RefusalKind, Rejection, Scope, Score, Scorer, StaticReason, Verdict, ledger_filter,
-    ledger_scorer,
+    Admission, BlockerClass, EnqueueExtensions, Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError,
+    PreFilter, QueueingHint, Reason, RefusalCode, RefusalKind, Rejection, Scope, Score, Scorer, StaticReason,
+    Verdict, ledger_filter, ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::affinity::{
@@ -31,15 +33,13 @@ pub struct NodeAffinityPlugin {
 }
 
 const NAME: &str = "NodeAffinity";
-const CONFLICT: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec, Cure::Pod)
-        .with_text("pod affinity terms conflict");
+const CONFLICT: StaticReason = RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec)
+    .with_text("pod affinity terms conflict");
 const NOT_ENFORCED: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::SchedulerAffinity, BlockerClass::Spec, Cure::Node)
+    RefusalKind::unresolvable(RefusalCode::SchedulerAffinity, BlockerClass::Spec)
         .with_text("node(s) didn't match scheduler-enforced node affinity");
-const NOT_MATCHED: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec, Cure::Node)
-        .with_text("node(s) didn't match Pod's node affinity/selector");
+const NOT_MATCHED: StaticReason = RefusalKind::unresolvable(RefusalCode::NodeAffinity, BlockerClass::Spec)
+    .with_text("node(s) didn't match Pod's node affinity/selector");
 
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
@@ -50,7 +50,8 @@ pub(super) fn descriptor() -> Descriptor {
             Implementations {
                 pre_filter: Some(plugin.clone()),
                 filter: Some(plugin.clone()),
-                score: Some(plugin),
+                score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },
@@ -138,6 +139,22 @@ impl Score for NodeAffinityPlugin {
             both.map(|affinity| affinity.score(&node.labels, node.name.as_str())).sum()
         };
         Ok(Some(ledger_scorer(world, Normalise::ByHighest, move |ledger| score(&ledger.node))))
+    }
+}
+
+impl EnqueueExtensions for NodeAffinityPlugin {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const { &[ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_LABEL))] }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let matches = |node: &Node| {
+            is_selected(self.added.required.as_ref(), node)
+                && has_all(pod.spec.node_selector.as_ref(), &node.labels)
+                && is_selected(required(pod), node)
+        };
+        let (old, new) = change.nodes();
+        QueueingHint::queue_if(new.is_none_or(matches) && !old.is_some_and(matches))
     }
 }
 

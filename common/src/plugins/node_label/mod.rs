@@ -17,18 +17,16 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{NodeId, PodContext, Snapshot};
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, NodeId, PodContext, Snapshot};
 use crate::config::NodeLabelArgs;
 use crate::framework::{
-    BlockerClass, Cure, Filter, NodeFilter, Plugin, PreScore, RefusalCode, RefusalKind, Scope, Verdict,
-    ledger_filter,
+    BlockerClass, EnqueueExtensions, Filter, NodeFilter, Plugin, PreScore, QueueingHint, RefusalCode,
+    RefusalKind, Scope, Verdict, ledger_filter,
 };
-use crate::model::ExtensionPoint;
-use crate::model::Labels;
+use crate::model::{ExtensionPoint, Labels, Node, Pod};
 use std::sync::Arc;
 
-const MISSING: RefusalKind =
-    RefusalKind::unresolvable(RefusalCode::NodeLabel, BlockerClass::Spec, Cure::Node);
+const MISSING: RefusalKind = RefusalKind::unresolvable(RefusalCode::NodeLabel, BlockerClass::Spec);
 
 pub struct NodeLabel {
     args: NodeLabelArgs,
@@ -42,7 +40,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(NodeLabel { args });
             Implementations {
                 filter: Some(plugin.clone()),
-                pre_score: Some(plugin),
+                pre_score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },
@@ -82,6 +81,18 @@ impl Filter for NodeLabel {
 /// Does nothing. The extension point exists so that configuration files which name it are accepted.
 impl PreScore for NodeLabel {
     fn pre_score(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
+}
+
+impl EnqueueExtensions for NodeLabel {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const { &[ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_LABEL))] }
+    }
+
+    fn hint(&self, _pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let has_all = |node: &Node| missing(&self.args, &node.labels).is_empty();
+        let (old, new) = change.nodes();
+        QueueingHint::queue_if(new.is_none_or(has_all) && !old.is_some_and(has_all))
+    }
 }
 
 /// The required labels that are missing, as `key` or `key=value`.

@@ -2,7 +2,7 @@
 
 use super::NodeLabel;
 use crate::config::NodeLabelArgs;
-use crate::framework::{Cure, Filter as _};
+use crate::framework::Filter as _;
 use crate::testing::{NodeBuilder, cluster_builder, node, now, pod, rejections};
 
 fn requiring(labels: &[(&str, &str)]) -> NodeLabel {
@@ -30,7 +30,7 @@ fn nodes_without_the_labels_are_kept_out() {
         let words: Vec<String> = found.iter().map(|one| one.reason.to_string()).collect();
         let expected = format!("node(s) didn't have the required label(s) {missing}");
         assert_eq!(words, if missing.is_empty() { vec![] } else { vec![expected] }, "{required:?}");
-        assert!(found.iter().all(|one| one.reason.is_unresolvable() && one.cure == Cure::Node));
+        assert!(found.iter().all(|one| one.reason.is_unresolvable()));
     }
 }
 

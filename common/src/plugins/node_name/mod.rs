@@ -4,9 +4,12 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{PodContext, Snapshot};
-use crate::framework::{Admission, Filter, NodeFilter, Plugin, PreFilter, Reason, Verdict, ledger_filter};
-use crate::model::ExtensionPoint;
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
+use crate::framework::{
+    Admission, EnqueueExtensions, Filter, NodeFilter, Plugin, PreFilter, QueueingHint, Reason, Verdict,
+    ledger_filter,
+};
+use crate::model::{ExtensionPoint, Pod};
 use std::sync::Arc;
 
 pub struct NodeNamePlugin;
@@ -16,7 +19,8 @@ pub(super) fn descriptor() -> Descriptor {
         let plugin = Arc::new(NodeNamePlugin);
         Implementations {
             pre_filter: Some(plugin.clone()),
-            filter: Some(plugin),
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
             ..Implementations::default()
         }
     })
@@ -50,5 +54,15 @@ impl Filter for NodeNamePlugin {
             name if name == named => Verdict::Fits,
             _ => Verdict::rejects(self.name(), Reason::OtherNode),
         })
+    }
+}
+
+impl EnqueueExtensions for NodeNamePlugin {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const { &[ClusterEvent::new(EventResource::Node, ActionType::ADD)] }
+    }
+
+    fn hint(&self, _pod: &Pod, _change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        QueueingHint::Queue
     }
 }

@@ -1,7 +1,6 @@
 //! NodeName: a table of cases.
 
 use super::NodeNamePlugin;
-use crate::framework::Cure;
 use crate::testing::{cluster_builder, node, pod, reasons, rejections};
 
 #[test]
@@ -25,7 +24,7 @@ fn a_pod_goes_to_the_node_that_it_names_or_anywhere() {
 }
 
 #[test]
-fn nothing_but_another_node_cures_it() {
+fn the_rejection_names_the_plugin() {
     let rejected = rejections(&NodeNamePlugin, cluster_builder().node(node("n1")), &pod("p").on("n2"));
-    assert_eq!(rejected[0].cure, Cure::Node);
+    assert_eq!(rejected[0].plugin, "NodeName");
 }

@@ -4,17 +4,26 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{Ledger, PodContext, Snapshot};
-use crate::framework::{Evidence, Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot};
+use crate::framework::{
+    EnqueueExtensions, Evidence, Filter, NodeFilter, Plugin, QueueingHint, Reason, Scope, Verdict,
+    ledger_filter,
+};
 use crate::model::ExtensionPoint;
 use crate::model::{HostPort, Pod};
+use std::slice;
 use std::sync::Arc;
 
 pub struct NodePorts;
 
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodePorts", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        Implementations { filter: Some(Arc::new(NodePorts)), ..Implementations::default() }
+        let plugin = Arc::new(NodePorts);
+        Implementations {
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
+            ..Implementations::default()
+        }
     })
     .upstream()
     .by_default(0)
@@ -58,6 +67,23 @@ impl Filter for NodePorts {
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {
         port_users(reason?, ledger)
+    }
+}
+
+impl EnqueueExtensions for NodePorts {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const {
+            &[
+                ClusterEvent::new(EventResource::AssignedPod, ActionType::DELETE),
+                ClusterEvent::new(EventResource::Node, ActionType::ADD),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let is_freed =
+            |gone: &Arc<Pod>| pod.spec.ports.iter().any(|port| is_in_use(port, slice::from_ref(gone)));
+        QueueingHint::queue_if(change.pods().0.is_none_or(is_freed))
     }
 }
 

@@ -1,7 +1,7 @@
 //! NodePorts: a table of cases.
 
 use super::NodePorts;
-use crate::framework::{Cure, Filter, Reason};
+use crate::framework::{Filter, Reason};
 use crate::testing::{PodBuilder, cluster_builder, node, now, pod, rejections};
 use serde_json::{Value, json};
 
@@ -46,7 +46,6 @@ fn a_port_is_had_once() {
             let words = "node(s) didn't have free ports for the requested pod ports";
             assert_eq!(rejection.reason.to_string(), words);
             assert!(!rejection.reason.is_unresolvable(), "the pod that has it may be preempted");
-            assert_eq!(rejection.cure, Cure::Room);
         }
     }
 }

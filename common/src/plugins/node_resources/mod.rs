@@ -1,6 +1,7 @@
 //! NodeResourcesFit: the pods of a node leave enough free for the pod (filter); how full the node would be (score).
 
 mod filter;
+mod hint;
 mod score;
 pub(super) mod shares;
 #[cfg(test)]
@@ -41,7 +42,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(NodeResourcesFit::new(&args));
             Implementations {
                 filter: Some(plugin.clone()),
-                score: Some(plugin),
+                score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },

@@ -4,11 +4,13 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{PodContext, Snapshot};
-use crate::framework::{Filter, NodeFilter, Plugin, Reason, Scope, Verdict, ledger_filter};
-use crate::model::ExtensionPoint;
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
+use crate::framework::{
+    EnqueueExtensions, Filter, NodeFilter, Plugin, QueueingHint, Reason, Scope, Verdict, ledger_filter,
+};
 use crate::model::ids::Text;
 use crate::model::taint::{Taint, TaintEffect};
+use crate::model::{ExtensionPoint, Pod};
 use std::sync::Arc;
 
 /// The taint that the node controller adds to cordoned nodes. `spec.unschedulable` alone counts as that taint: the controller may
@@ -20,7 +22,11 @@ pub struct NodeUnschedulable;
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in("NodeUnschedulable", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
         let plugin = Arc::new(NodeUnschedulable);
-        Implementations { filter: Some(plugin), ..Implementations::default() }
+        Implementations {
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
+            ..Implementations::default()
+        }
     })
     .upstream()
     .by_default(0)
@@ -42,9 +48,7 @@ impl Filter for NodeUnschedulable {
         pod_context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
-        let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: TaintEffect::NoSchedule };
-        let tolerated =
-            pod_context.pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon));
+        let tolerated = tolerates_cordon(pod_context.pod);
         ledger_filter(world, move |ledger| {
             if ledger.node.unschedulable && !tolerated {
                 Verdict::rejects(self.name(), Reason::Unschedulable)
@@ -53,4 +57,27 @@ impl Filter for NodeUnschedulable {
             }
         })
     }
+}
+
+impl EnqueueExtensions for NodeUnschedulable {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const {
+            &[
+                ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_TAINT)),
+                ClusterEvent::new(EventResource::TargetPod, ActionType::UPDATE_POD_TOLERATION),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        QueueingHint::queue_if(match change.nodes() {
+            (old, Some(new)) => !new.unschedulable && old.is_none_or(|old| old.unschedulable),
+            _ => tolerates_cordon(pod),
+        })
+    }
+}
+
+fn tolerates_cordon(pod: &Pod) -> bool {
+    let cordon = Taint { key: CORDON.into(), value: Text::default(), effect: TaintEffect::NoSchedule };
+    pod.spec.tolerations.iter().any(|toleration| toleration.tolerates(&cordon))
 }

@@ -2,6 +2,7 @@
 //! CSIDriver says so.
 
 mod count;
+mod hint;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +10,7 @@ use super::claims;
 use super::{Descriptor, Implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
+    Admission, BlockerClass, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
     RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::storage::CsiNode;
@@ -21,11 +22,9 @@ use std::sync::Arc;
 
 const NAME: &str = "NodeVolumeLimits";
 
-const TOO_MANY: StaticReason =
-    RefusalKind::resolvable(RefusalCode::VolumeLimit, BlockerClass::Room, Cure::Room)
-        .with_text("node(s) exceed max volume count");
-const NO_DRIVER: RefusalKind =
-    RefusalKind::resolvable(RefusalCode::VolumeDriver, BlockerClass::Storage, Cure::Storage);
+const TOO_MANY: StaticReason = RefusalKind::resolvable(RefusalCode::VolumeLimit, BlockerClass::Room)
+    .with_text("node(s) exceed max volume count");
+const NO_DRIVER: RefusalKind = RefusalKind::resolvable(RefusalCode::VolumeDriver, BlockerClass::Storage);
 const NO_CLAIM: RefusalKind = RefusalKind { is_unresolvable: true, ..NO_DRIVER };
 
 pub struct NodeVolumeLimits;
@@ -43,7 +42,8 @@ pub(super) fn descriptor() -> Descriptor {
         let plugin = Arc::new(NodeVolumeLimits);
         Implementations {
             pre_filter: Some(plugin.clone()),
-            filter: Some(plugin),
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
             ..Implementations::default()
         }
     })

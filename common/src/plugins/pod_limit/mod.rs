@@ -20,17 +20,17 @@ mod counts;
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{PodContext, Snapshot};
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::config::PodLimitArgs;
 use crate::framework::{
-    Admission, BlockerClass, Cure, Plugin, PreFilter, RefusalCode, RefusalKind, Rejection,
+    Admission, BlockerClass, EnqueueExtensions, Plugin, PreFilter, QueueingHint, RefusalCode, RefusalKind,
+    Rejection,
 };
-use crate::model::ExtensionPoint;
+use crate::model::{ExtensionPoint, Pod};
 use std::sync::Arc;
 
 /// It is unresolvable: PreFilter counts before any preemption.
-const LIMIT_REACHED: RefusalKind =
-    RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Spec, Cure::Pods);
+const LIMIT_REACHED: RefusalKind = RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Spec);
 
 pub struct PodLimit {
     args: PodLimitArgs,
@@ -39,7 +39,11 @@ pub struct PodLimit {
 pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args("PodLimit", &[ExtensionPoint::PreFilter], |args: PodLimitArgs| {
         let plugin = Arc::new(PodLimit { args });
-        Implementations { pre_filter: Some(plugin), ..Implementations::default() }
+        Implementations {
+            pre_filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
+            ..Implementations::default()
+        }
     })
 }
 
@@ -61,5 +65,16 @@ impl PreFilter for PodLimit {
         }
         let text = format!("namespace \"{namespace}\" has {count} pods, at most {max} are allowed");
         Admission::Rejects(vec![Rejection::new(self.name(), LIMIT_REACHED.with(text))])
+    }
+}
+
+impl EnqueueExtensions for PodLimit {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const { &[ClusterEvent::new(EventResource::AssignedPod, ActionType::DELETE)] }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let gone = change.pod_key();
+        QueueingHint::queue_if(gone.is_none_or(|gone| gone.namespace == pod.key.namespace))
     }
 }

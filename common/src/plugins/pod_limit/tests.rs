@@ -3,7 +3,7 @@
 use super::PodLimit;
 use crate::cluster::{Assumption, Cluster, Event, WatchEvent};
 use crate::config::PodLimitArgs;
-use crate::framework::{Admission, Cure, PreFilter as _};
+use crate::framework::{Admission, PreFilter as _};
 use crate::testing::{ClusterBuilder, PodBuilder, admission, cluster_builder, node, now, pod};
 
 fn limit(max_pods: Option<i64>, namespaces: &[(&str, i64)]) -> PodLimit {
@@ -29,7 +29,7 @@ fn words(admission: &Admission) -> String {
     match admission {
         Admission::All => String::new(),
         Admission::Rejects(reasons) => {
-            assert!(reasons.iter().all(|one| one.reason.is_unresolvable() && one.cure == Cure::Pods));
+            assert!(reasons.iter().all(|one| one.reason.is_unresolvable()));
             reasons.iter().map(|one| one.reason.to_string()).collect()
         }
         other => panic!("{other:?}"),

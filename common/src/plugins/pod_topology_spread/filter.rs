@@ -4,18 +4,14 @@ use super::constraint::Constraint;
 use super::matching_pods::SpreadPodsPerDomain;
 use super::{PodTopologySpread, keys};
 use crate::cluster::{DomainCounts, NodeId, Snapshot};
-use crate::framework::{
-    BlockerClass, Cure, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict,
-};
+use crate::framework::{BlockerClass, NodeFilter, Plugin, RefusalCode, RefusalKind, StaticReason, Verdict};
 use crate::model::Pod;
 use crate::model::selector::selects;
 
-const NO_LABEL: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::SpreadLabel, BlockerClass::Spec, Cure::Node)
-        .with_text("node(s) didn't match pod topology spread constraints (missing required label)");
-const SKEWED: StaticReason =
-    RefusalKind::resolvable(RefusalCode::Spread, BlockerClass::Placement, Cure::Pods)
-        .with_text("node(s) didn't match pod topology spread constraints");
+const NO_LABEL: StaticReason = RefusalKind::unresolvable(RefusalCode::SpreadLabel, BlockerClass::Spec)
+    .with_text("node(s) didn't match pod topology spread constraints (missing required label)");
+const SKEWED: StaticReason = RefusalKind::resolvable(RefusalCode::Spread, BlockerClass::Placement)
+    .with_text("node(s) didn't match pod topology spread constraints");
 
 /// A constraint with the counts of pods by domain.
 pub(super) struct Rule {

@@ -3,6 +3,7 @@
 mod constraint;
 mod evidence;
 mod filter;
+mod hint;
 mod matching_pods;
 mod score;
 mod selector;
@@ -30,7 +31,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(PodTopologySpread { defaults: DefaultConstraints::new(&args) });
             Implementations {
                 filter: Some(plugin.clone()),
-                score: Some(plugin),
+                score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },

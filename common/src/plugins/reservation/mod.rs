@@ -1,6 +1,7 @@
 //! Reservation: room that is reserved for an owner is not free for other pods (filter); a pod prefers nodes with a reservation that
 //! it may use (score), waits for its reserved node (PreFilter, `reserved_node`), and takes a seat there (Reserve).
 
+mod hint;
 mod reserved_node;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,8 @@ pub(super) fn descriptor() -> Descriptor {
                 pre_filter: Some(plugin.clone()),
                 filter: Some(plugin.clone()),
                 score: Some(plugin.clone()),
-                reserve: Some(plugin),
+                reserve: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },

@@ -3,7 +3,7 @@
 mod reserved_node;
 
 use super::{ReservationPlugin, WEIGHT};
-use crate::framework::{BlockingReservation, Cure, Numbers, Reason, SCORE_MAX};
+use crate::framework::{BlockingReservation, Numbers, Reason, SCORE_MAX};
 use crate::model::ResourceName;
 use crate::model::owner::Workload;
 use crate::testing::{
@@ -74,7 +74,7 @@ fn a_refusal_has_numbers_and_says_for_whom_the_room_is_kept() {
     blocking.sort_by(|a, b| a.reservation.cmp(&b.reservation));
     let reason = Reason::Insufficient { resource: ResourceName::Cpu, numbers, blocked_by: blocking.into() };
     assert_eq!(rejected.len(), 1);
-    assert_eq!((&rejected[0].reason, rejected[0].cure), (&reason, Cure::Room));
+    assert_eq!(rejected[0].reason, reason);
     assert!(
         !rejected[0].reason.to_string().contains(&web().uid.to_string()),
         "an event never names an owner"
@@ -185,7 +185,6 @@ fn who_keeps_a_port_is_known_and_not_said() {
     let ports = asks.build().spec.ports.clone();
     assert_eq!(rejected.len(), 1);
     assert_eq!(rejected[0].reason, Reason::Ports { ports, blocked_by: [kept.id()].into() });
-    assert_eq!(rejected[0].cure, Cure::Room);
     assert!(!rejected[0].reason.is_unresolvable());
     assert!(!rejected[0].reason.to_string().contains(&web().uid.to_string()));
 }

@@ -4,7 +4,8 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::framework::{Plugin, PreEnqueue, Reason, Rejection};
+use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, Snapshot};
+use crate::framework::{EnqueueExtensions, Plugin, PreEnqueue, QueueingHint, Reason, Rejection};
 use crate::model::ExtensionPoint;
 use crate::model::Pod;
 use std::sync::Arc;
@@ -12,9 +13,13 @@ use std::sync::Arc;
 pub struct SchedulingGates;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("SchedulingGates", &[ExtensionPoint::PreEnqueue], || Implementations {
-        pre_enqueue: Some(Arc::new(SchedulingGates)),
-        ..Implementations::default()
+    Descriptor::built_in("SchedulingGates", &[ExtensionPoint::PreEnqueue], || {
+        let plugin = Arc::new(SchedulingGates);
+        Implementations {
+            pre_enqueue: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
+            ..Implementations::default()
+        }
     })
     .upstream()
     .by_default(0)
@@ -30,5 +35,15 @@ impl PreEnqueue for SchedulingGates {
     fn check(&self, pod: &Pod) -> Option<Rejection> {
         let gates = &pod.spec.gates;
         (!gates.is_empty()).then(|| Rejection::new(self.name(), Reason::Gates(gates.clone())))
+    }
+}
+
+impl EnqueueExtensions for SchedulingGates {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const { &[ClusterEvent::new(EventResource::TargetPod, ActionType::UPDATE_POD_SCHEDULING_GATES_ELIMINATED)] }
+    }
+
+    fn hint(&self, _pod: &Pod, _change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        QueueingHint::Queue
     }
 }

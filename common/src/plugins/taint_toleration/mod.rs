@@ -5,10 +5,12 @@
 mod tests;
 
 use super::{Descriptor, Implementations};
-use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
+use crate::cluster::{
+    ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, NodeId, PodContext, Snapshot,
+};
 use crate::framework::{
-    Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError, Reason, Scope, Score, Scorer, Verdict,
-    ledger_filter, ledger_scorer,
+    EnqueueExtensions, Evidence, Filter, NodeFilter, Normalise, Plugin, PluginError, QueueingHint, Reason,
+    Scope, Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
 use crate::model::ExtensionPoint;
 use crate::model::taint::{Taint, TaintEffect, Toleration};
@@ -25,7 +27,8 @@ pub(super) fn descriptor() -> Descriptor {
             let plugin = Arc::new(TaintToleration);
             Implementations {
                 filter: Some(plugin.clone()),
-                score: Some(plugin),
+                score: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },
@@ -85,6 +88,23 @@ impl Score for TaintToleration {
             count_untolerated_soft_taints(&ledger.node.taints, tolerations)
         });
         Ok(Some(score))
+    }
+}
+
+impl EnqueueExtensions for TaintToleration {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const {
+            &[
+                ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_TAINT)),
+                ClusterEvent::new(EventResource::TargetPod, ActionType::UPDATE_POD_TOLERATION),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let is_tolerated = |node: &Node| untolerated_taints(pod, node).next().is_none();
+        let (old, new) = change.nodes();
+        QueueingHint::queue_if(old.is_none_or(|old| !is_tolerated(old)) && new.is_none_or(is_tolerated))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::pod_claims::PodClaims;
 use crate::cluster::{Catalog, Snapshot, VolumeChoices};
-use crate::framework::{BlockerClass, Cure, RefusalCode, RefusalKind, StaticReason};
+use crate::framework::{BlockerClass, RefusalCode, RefusalKind, StaticReason};
 use crate::model::Node;
 use crate::model::affinity::NodeSelector;
 use crate::model::ids::NodeName;
@@ -12,17 +12,17 @@ use crate::model::storage::{
     CsiStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeChoice, VolumePhase,
 };
 
-const ELSEWHERE: StaticReason = reason(RefusalCode::VolumeElsewhere, Cure::Node)
-    .with_text("node(s) didn't match PersistentVolume's node affinity");
-const NO_VOLUME: StaticReason = reason(RefusalCode::NoVolume, Cure::Storage)
-    .with_text("node(s) didn't find available persistent volumes to bind");
+const ELSEWHERE: StaticReason =
+    reason(RefusalCode::VolumeElsewhere).with_text("node(s) didn't match PersistentVolume's node affinity");
+const NO_VOLUME: StaticReason =
+    reason(RefusalCode::NoVolume).with_text("node(s) didn't find available persistent volumes to bind");
 const STORAGE_FULL: StaticReason =
-    reason(RefusalCode::StorageFull, Cure::Storage).with_text("node(s) did not have enough free storage");
-const VOLUME_GONE: StaticReason = reason(RefusalCode::VolumeGone, Cure::Storage)
+    reason(RefusalCode::StorageFull).with_text("node(s) did not have enough free storage");
+const VOLUME_GONE: StaticReason = reason(RefusalCode::VolumeGone)
     .with_text("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
 
-const fn reason(code: RefusalCode, cure: Cure) -> RefusalKind {
-    RefusalKind::unresolvable(code, BlockerClass::Storage, cure)
+const fn reason(code: RefusalCode) -> RefusalKind {
+    RefusalKind::unresolvable(code, BlockerClass::Storage)
 }
 
 /// What does not depend on the node.

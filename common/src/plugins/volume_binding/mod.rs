@@ -3,6 +3,7 @@
 
 mod evidence;
 mod find;
+mod hint;
 mod pod_claims;
 mod prepare;
 mod progress;
@@ -15,7 +16,7 @@ use super::{Descriptor, Implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::VolumeBindingArgs;
 use crate::framework::{
-    Admission, BlockerClass, ClaimProgress, Cure, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin,
+    Admission, BlockerClass, ClaimProgress, Evidence, Filter, NodeFilter, NodeScore, Normalise, Plugin,
     PluginError, PreFilter, PreparedClaim, Reason, RefusalCode, RefusalKind, Rejection, Reserve, Scope,
     Score, Scorer, Verdict, ledger_filter, ledger_scorer,
 };
@@ -29,8 +30,7 @@ use std::time::Duration;
 const NAME: &str = "VolumeBinding";
 
 /// The volumes that the filter found for the node cannot be found again.
-const NO_LONGER_FOUND: RefusalKind =
-    RefusalKind::resolvable(RefusalCode::NoVolume, BlockerClass::Storage, Cure::Storage);
+const NO_LONGER_FOUND: RefusalKind = RefusalKind::resolvable(RefusalCode::NoVolume, BlockerClass::Storage);
 
 pub struct VolumeBinding {
     shape: Shape,
@@ -54,7 +54,8 @@ pub(super) fn descriptor() -> Descriptor {
                 pre_filter: Some(plugin.clone()),
                 filter: Some(plugin.clone()),
                 score: Some(plugin.clone()),
-                reserve: Some(plugin),
+                reserve: Some(plugin.clone()),
+                enqueue_extensions: Some(plugin),
                 ..Implementations::default()
             }
         },

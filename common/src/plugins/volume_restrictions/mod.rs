@@ -7,10 +7,12 @@ mod tests;
 
 use super::claims;
 use super::{Descriptor, Implementations};
-use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
+use crate::cluster::{
+    ActionType, Catalog, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot,
+};
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
-    RefusalKind, StaticReason, Verdict, ledger_filter,
+    Admission, BlockerClass, EnqueueExtensions, Evidence, Filter, NodeFilter, Plugin, PreFilter,
+    QueueingHint, Reason, RefusalCode, RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
 use crate::model::storage::AccessMode;
@@ -21,14 +23,11 @@ use std::sync::Arc;
 
 const NAME: &str = "VolumeRestrictions";
 
-const DISK_IN_USE: StaticReason =
-    RefusalKind::resolvable(RefusalCode::DiskInUse, BlockerClass::Storage, Cure::Room)
-        .with_text("node(s) had no available disk");
+const DISK_IN_USE: StaticReason = RefusalKind::resolvable(RefusalCode::DiskInUse, BlockerClass::Storage)
+    .with_text("node(s) had no available disk");
 const CLAIM_IN_USE: StaticReason = RefusalKind::resolvable(
     RefusalCode::ClaimInUse,
-    BlockerClass::Storage,
-    Cure::Pods,
-)
+    BlockerClass::Storage)
 .with_text(
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by \
          another pod",
@@ -41,7 +40,8 @@ pub(super) fn descriptor() -> Descriptor {
         let plugin = Arc::new(VolumeRestrictions);
         Implementations {
             pre_filter: Some(plugin.clone()),
-            filter: Some(plugin),
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
             ..Implementations::default()
         }
     })
@@ -99,6 +99,35 @@ impl Filter for VolumeRestrictions {
             _ => evidence::disk_in_use(pod_context.pod, ledger),
         }
     }
+}
+
+impl EnqueueExtensions for VolumeRestrictions {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const {
+            &[
+                ClusterEvent::new(EventResource::AssignedPod, ActionType::DELETE),
+                ClusterEvent::new(EventResource::Node, ActionType::ADD),
+                ClusterEvent::catalog(CatalogKind::PersistentVolumeClaim, ActionType::ADD),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let (gone, (_, claim)) = (change.pods().0, change.catalog_objects());
+        QueueingHint::queue_if(match (gone, claim) {
+            (Some(gone), _) => has_used(gone, pod),
+            (None, Some(claim)) => claims::mounts(pod, claim, false),
+            (None, None) => true,
+        })
+    }
+}
+
+/// Whether the pod that is gone used a disk or a claim that `pod` mounts.
+fn has_used(gone: &Pod, pod: &Pod) -> bool {
+    let conflicts = |disk: &PodVolume| gone.spec.volumes.iter().any(|other| disk.conflicts_with(other));
+    let is_shared = |name: &str| claims::claim_names(gone).any(|other| other == name);
+    pod.spec.volumes.iter().any(conflicts)
+        || pod.key.namespace == gone.key.namespace && claims::claim_names(pod).any(is_shared)
 }
 
 /// Whether the volume is an in-tree disk that may conflict with those of other pods.

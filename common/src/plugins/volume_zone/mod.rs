@@ -5,23 +5,25 @@ mod tests;
 
 use super::claims;
 use super::{Descriptor, Implementations};
-use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
+use crate::cluster::{
+    ActionType, Catalog, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot,
+};
 use crate::framework::{
-    Admission, BlockerClass, Cure, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
-    RefusalKind, StaticReason, Verdict, ledger_filter,
+    Admission, BlockerClass, EnqueueExtensions, Evidence, Filter, NodeFilter, Plugin, PreFilter,
+    QueueingHint, Reason, RefusalCode, RefusalKind, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::Pod;
 use crate::model::ids::Text;
 use crate::model::labels::Labels;
-use crate::model::storage::{BindingMode, PersistentVolume};
+use crate::model::storage::{BindingMode, PersistentVolume, StorageClass};
 use crate::model::{CatalogKind, ExtensionPoint};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const NAME: &str = "VolumeZone";
 
-const OTHER_ZONE: StaticReason =
-    RefusalKind::unresolvable(RefusalCode::VolumeZone, BlockerClass::Storage, Cure::Node)
-        .with_text("node(s) had no available volume zone");
+const OTHER_ZONE: StaticReason = RefusalKind::unresolvable(RefusalCode::VolumeZone, BlockerClass::Storage)
+    .with_text("node(s) had no available volume zone");
 
 /// The labels of volumes that are compared, each with the label that a node may have in its place.
 const LABELS: [(&str, &str); 4] = [
@@ -49,7 +51,8 @@ pub(super) fn descriptor() -> Descriptor {
         let plugin = Arc::new(VolumeZone);
         Implementations {
             pre_filter: Some(plugin.clone()),
-            filter: Some(plugin),
+            filter: Some(plugin.clone()),
+            enqueue_extensions: Some(plugin),
             ..Implementations::default()
         }
     })
@@ -104,6 +107,37 @@ impl Filter for VolumeZone {
     ) -> Option<Evidence> {
         reason.and_then(|_| zone_mismatch(pod_context.pod, world.catalog(), &ledger.node.labels))
     }
+}
+
+impl EnqueueExtensions for VolumeZone {
+    fn events_to_register(&self) -> &'static [ClusterEvent] {
+        const EITHER: ActionType = ActionType::ADD.or(ActionType::UPDATE);
+        const {
+            &[
+                ClusterEvent::catalog(CatalogKind::StorageClass, ActionType::ADD),
+                ClusterEvent::new(EventResource::Node, ActionType::ADD.or(ActionType::UPDATE_NODE_LABEL)),
+                ClusterEvent::catalog(CatalogKind::PersistentVolumeClaim, EITHER),
+                ClusterEvent::catalog(CatalogKind::PersistentVolume, EITHER),
+            ]
+        }
+    }
+
+    fn hint(&self, pod: &Pod, change: &ClusterChange, _world: &Snapshot<'_>) -> QueueingHint {
+        let class = change.catalog_objects::<StorageClass>().1;
+        let claim = change.catalog_objects().1;
+        QueueingHint::queue_if(match change.catalog_objects() {
+            (Some(old), Some(new)) => zones(old) != zones(new),
+            _ => {
+                claim.is_none_or(|claim| claims::mounts(pod, claim, false))
+                    && class.is_none_or(|class| class.binding_mode == Some(BindingMode::WaitForFirstConsumer))
+            }
+        })
+    }
+}
+
+/// What the labels of the volume require, without the order of the zones.
+fn zones(volume: &PersistentVolume) -> Vec<(&str, BTreeSet<&str>)> {
+    volume_requirements(volume).map(|one| (one.key, one.values.into_iter().collect())).collect()
 }
 
 /// The requirements of all volumes of the pod; or why no node fits it.

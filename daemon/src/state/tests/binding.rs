@@ -6,7 +6,7 @@ use crate::state::{BindingOutcome, Effect, Input, Note, State};
 use common::cluster::Snapshot;
 use common::cluster::{Event, Ledger, PodContext, WatchEvent};
 use common::framework::{
-    Bind, Cure, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve,
+    Bind, Permission, Permit, Plugin, PostBind, PreBind, Reason, Registry, Rejection, Reserve,
 };
 use common::model::{Claim, PodKey};
 use common::plugins::default_registry;
@@ -98,7 +98,7 @@ impl PostBind for ScriptedPlugin {
 }
 
 fn no(words: &'static str) -> Rejection {
-    Rejection::new("Script", Reason::message(words, Cure::Node))
+    Rejection::new("Script", Reason::message(words))
 }
 
 fn arrives(state: &mut State) -> Vec<Effect> {

@@ -166,8 +166,8 @@ fn a_nomination_that_is_no_help_any_more_is_taken_back_once() {
     apply(&mut state, decoded(&there), 0);
     let effects = apply(&mut state, decoded(&high), 1);
     assert_eq!(nomination(&effects), [Nomination::Change(None)], "nobody there may be sent away");
-    apply(&mut state, decoded(&bound("other", "1")), 2);
-    let effects = gone(&mut state, &bound("other", "1"), 3);
+    high["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("3900m");
+    let effects = apply(&mut state, decoded(&high), 3);
     assert_eq!(nomination(&effects), [Nomination::Keep], "it is believed at once: {effects:?}");
 }
 

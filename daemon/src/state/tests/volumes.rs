@@ -142,3 +142,34 @@ fn what_goes_wrong_is_told_in_upstreams_words_and_the_room_given_back() {
     let effects = state.handle(Input::Tick, now(600));
     assert_eq!(told(&effects), [format!("{plugin}binding volumes: context deadline exceeded").as_str()]);
 }
+
+#[test]
+fn a_pod_that_its_volume_kept_out_is_tried_again_when_the_volume_changes() {
+    let zoned = |version: u64, zone: &str| {
+        let mut json = volume_claimed(version);
+        json["metadata"]["labels"] = json!({ "topology.kubernetes.io/zone": zone });
+        json
+    };
+    let on_nodes = |version: u64, rack: &str| {
+        let mut json = volume_claimed(version);
+        let term = json!({ "matchExpressions": [{ "key": "rack", "operator": "In", "values": [rack] }] });
+        json["spec"]["nodeAffinity"] = json!({ "required": { "nodeSelectorTerms": [term] } });
+        json
+    };
+    for (there, elsewhere, kept_out) in
+        [(zoned(9, "a"), zoned(7, "b"), "zone"), (on_nodes(9, "a"), on_nodes(7, "b"), "node affinity")]
+    {
+        let mut state = storage(false);
+        let node = json!({ "metadata": { "name": "n1", "uid": "another", "resourceVersion": "9",
+            "labels": { "topology.kubernetes.io/zone": "a", "rack": "a" } },
+            "status": { "allocatable": { "cpu": "6", "memory": "8Gi", "pods": "110" } } });
+        let node = common::api::node::node(&node.to_string()).unwrap();
+        state.handle(learn(Event::Nodes(WatchEvent::Relisted(vec![node]))), now(0));
+        apply_object(&mut state, CatalogKind::PersistentVolume, &elsewhere, 0);
+        apply_object(&mut state, CatalogKind::PersistentVolumeClaim, &claim_bound(8), 0);
+        let refused = apply(&mut state, decoded(&mounting()), 0);
+        assert!(told(&refused)[0].contains(kept_out), "{refused:?}");
+        let effects = apply_object(&mut state, CatalogKind::PersistentVolume, &there, 2);
+        assert!(effects.contains(&bind("a")), "{kept_out}: {effects:?}");
+    }
+}

@@ -55,14 +55,10 @@ fn a_condition_that_did_not_arrive_is_written_again() {
     let mut state = listed(&json!({}));
     let message = SMALL;
     assert_eq!(told(&apply(&mut state, decoded(&waiting("a", "7")), 0)), [message]);
-    assert_eq!(
-        told(&annotate(&mut state, &json!({ "reserve.cpu/x": "y" }), 10)),
-        [message],
-        "it does not say so yet"
-    );
-    assert_eq!(apply(&mut state, with_condition("a", "7", message), 11), [], "our own word wakes nobody");
-    let node = small_node(&json!({}), 3);
-    assert_eq!(state.handle(learn(Event::Nodes(WatchEvent::Applied(node))), now(30)), [], "it says so");
+    let smaller = decoded(&waiting("a", "6900m"));
+    assert_eq!(told(&apply(&mut state, smaller, 10)), [message], "it does not say so yet");
+    assert_eq!(apply(&mut state, with_condition("a", "6900m", message), 11), [], "our own word wakes nobody");
+    assert_eq!(apply(&mut state, with_condition("a", "6800m", message), 30), [], "it says so");
 }
 
 #[test]
@@ -132,6 +128,24 @@ fn a_pod_that_leaves_lets_the_next_one_in() {
     apply(&mut state, decoded(&waiting("a", "4")), 0);
     let gone = learn(Event::Pods(WatchEvent::Deleted(decoded(&there))));
     assert_eq!(state.handle(gone, now(2)), [bind("a")]);
+}
+
+#[test]
+fn a_change_that_cannot_help_wakes_nobody() {
+    let mut state = listed(&json!({}));
+    let on_node = |name: &str, cpu: &str| {
+        let mut pod = waiting(name, cpu);
+        pod["spec"]["nodeName"] = json!("n1");
+        decoded(&pod)
+    };
+    apply(&mut state, on_node("large", "4"), 0);
+    apply(&mut state, on_node("small", "1"), 0);
+    assert_eq!(told(&apply(&mut state, decoded(&waiting("a", "3")), 0)), [FULL]);
+    let gone = |pod: Pod| learn(Event::Pods(WatchEvent::Deleted(pod)));
+    assert_eq!(state.handle(gone(on_node("small", "1")), now(20)), [], "that is too little room");
+    let strange = annotate(&mut state, &json!({ "reserve.cpu/x": "y" }), 21);
+    assert_eq!(told(&strange), [""; 0], "{strange:?}");
+    assert_eq!(state.handle(gone(on_node("large", "4")), now(22)), [bind("a")]);
 }
 
 #[test]

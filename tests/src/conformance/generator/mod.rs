@@ -2,6 +2,7 @@
 //! same bytes.
 
 mod affinity;
+mod changes;
 mod claims;
 mod containers;
 mod csi;
@@ -63,8 +64,15 @@ impl Generator {
             json!({ "id": format!("{id}/{number}"), "pod": pod, "assume": rng.chance(50) })
         };
         let all: Vec<Value> = (0..PODS_EACH).map(case).collect();
-        let cluster = json!({ "id": id, "cluster": test_cluster.objects(&mut rng) });
-        Batch { cluster, pods: all.into_iter().zip(0..pods).map(|(pod, _)| pod).collect() }
+        let objects = test_cluster.objects(&mut rng);
+        let hint = |case: &Value| {
+            let id = format!("{}/change", case["id"].as_str().unwrap_or_default());
+            changes::change(&mut rng, &objects, &case["pod"], &id)
+        };
+        let hints: Vec<Value> = all.iter().map(hint).collect();
+        let taken = usize::try_from(pods).unwrap_or(usize::MAX);
+        let lines = all.into_iter().take(taken).chain(hints.into_iter().take(taken));
+        Batch { cluster: json!({ "id": id, "cluster": objects }), pods: lines.collect() }
     }
 }
 

@@ -26,8 +26,11 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn the_number_of_cases_is_exact() {
     for cases in [0, 1, 20, 21, 99] {
-        let made: usize = Generator::new(1, cases).map(|batch| batch.unwrap().pods.len()).sum();
-        assert_eq!(made as u64, cases);
+        let (mut decisions, mut changes) = (0, 0);
+        for pod in Generator::new(1, cases).flat_map(|batch| batch.unwrap().pods) {
+            *if pod.get("change").is_some() { &mut changes } else { &mut decisions } += 1;
+        }
+        assert_eq!((decisions, changes), (cases, cases), "and after each a change");
     }
 }
 

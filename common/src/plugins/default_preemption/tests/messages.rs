@@ -108,7 +108,7 @@ impl Filter for Dizzy {
     ) -> Option<NodeFilter<'c>> {
         ledger_filter(world, |ledger| match ledger.pods.len() {
             0 => Verdict::Fails(format!("{} is empty", ledger.node.name).into()),
-            1 => Verdict::rejects("Dizzy", Reason::message("one", crate::framework::Cure::Pods)),
+            1 => Verdict::rejects("Dizzy", Reason::message("one")),
             _ => Verdict::Fits,
         })
     }

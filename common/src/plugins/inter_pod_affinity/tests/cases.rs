@@ -1,7 +1,7 @@
 //! InterPodAffinity: tables of cases, mostly of those that are easy to get wrong.
 
 use super::{InterPodAffinity, plugin};
-use crate::framework::{Cure, Reason, Score};
+use crate::framework::{Reason, Score};
 use crate::testing::{
     ClusterBuilder, NodeBuilder, PodBuilder, all_rejections, cluster_builder, namespace, node, now, pod,
     raw_and_scores,
@@ -52,10 +52,7 @@ fn said(world: ClusterBuilder, pod: &PodBuilder) -> String {
         other => panic!("{other:?}"),
     };
     let nodes = all_rejections(&plugin(1, false), world, pod);
-    let one = |reason: &Reason| {
-        assert_eq!(reason.cure(), Cure::Pods);
-        letter(reason)
-    };
+    let one = |reason: &Reason| letter(reason);
     nodes.iter().map(|all| all.first().map_or('.', |first| one(&first.reason))).collect()
 }
 

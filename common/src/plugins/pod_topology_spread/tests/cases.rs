@@ -2,7 +2,7 @@
 
 use super::plugin;
 use crate::config::{PodTopologySpreadArgs, SpreadConstraint};
-use crate::framework::{Cure, Reason};
+use crate::framework::Reason;
 use crate::model::owner::{OwnerKind, Workload};
 use crate::model::selector::Selector;
 use crate::testing::{
@@ -50,8 +50,8 @@ fn said(world: ClusterBuilder, pod: &PodBuilder) -> String {
 
 fn said_by(plugin: &super::PodTopologySpread, world: ClusterBuilder, pod: &PodBuilder) -> String {
     let letter = |reason: &Reason| match reason.to_string().as_str() {
-        MISSING if reason.is_unresolvable() && reason.cure() == Cure::Node => 'M',
-        SKEWED if !reason.is_unresolvable() && reason.cure() == Cure::Pods => 'S',
+        MISSING if reason.is_unresolvable() => 'M',
+        SKEWED if !reason.is_unresolvable() => 'S',
         other => panic!("{other}"),
     };
     let nodes = all_rejections(plugin, world, pod);
