@@ -27,6 +27,18 @@ pub struct Implementations {
     pub enqueue_extensions: Option<Arc<dyn EnqueueExtensions>>,
 }
 
+/// `Implementations` with one plugin in each of the fields that are named.
+macro_rules! implementations {
+    ($plugin:expr => $($field:ident),+) => {{
+        let plugin = std::sync::Arc::new($plugin);
+        $crate::plugins::Implementations {
+            $($field: Some(plugin.clone()),)+
+            ..$crate::plugins::Implementations::default()
+        }
+    }};
+}
+pub(super) use implementations;
+
 impl Implementations {
     pub(super) fn add_to(&self, registry: &mut Registry, point: ExtensionPoint, enabled: &EnabledPlugin) {
         registry

@@ -43,6 +43,7 @@ mod without_effect;
 
 pub use descriptor::Descriptor;
 pub use implementations::Implementations;
+use implementations::implementations;
 pub use plugin_list::PluginList;
 
 use crate::config::{Configuration, Profile};

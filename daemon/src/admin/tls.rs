@@ -4,17 +4,17 @@
 //! checked for each request, because the trusted CAs can change.
 
 use super::certificate;
+use crate::certificates::AnyCertificate;
 use crate::config::{Certificate, Serving};
 use anyhow::{Context as _, bail};
 use arc_swap::ArcSwap;
 use common::model::chain::chain;
-use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::ServerConfig;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
-use rustls_pki_types::{CertificateDer, UnixTime};
+#[cfg(test)]
+use rustls_pki_types::CertificateDer;
 use std::sync::Arc;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -40,7 +40,7 @@ impl AdminTls {
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(versions)
             .context("set up TLS")?
-            .with_client_cert_verifier(Arc::new(AnyClientVerifier { provider: Arc::clone(&provider) }))
+            .with_client_cert_verifier(Arc::new(AnyCertificate(Arc::clone(&provider))))
             .with_cert_resolver(Arc::<CertificateResolver>::clone(&resolver));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let source = serving.certificate.clone();
@@ -94,52 +94,5 @@ struct CertificateResolver {
 impl ResolvesServerCert for CertificateResolver {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.key.load_full())
-    }
-}
-
-/// Accepts every certificate whose key the client has.
-#[derive(Debug)]
-struct AnyClientVerifier {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ClientCertVerifier for AnyClientVerifier {
-    fn client_auth_mandatory(&self) -> bool {
-        false
-    }
-
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
-    }
-
-    fn verify_client_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
-        Ok(ClientCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

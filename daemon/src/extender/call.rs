@@ -2,7 +2,7 @@
 //!
 //! As in kube-scheduler, with `enableHTTPS` and without a CA every server certificate is accepted.
 
-use crate::certificates;
+use crate::certificates::{self, AnyCertificate};
 use anyhow::{Context as _, bail, ensure};
 use bytes::Bytes;
 use common::config::{Extender, ExtenderTls};
@@ -11,10 +11,9 @@ use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls_pki_types::ServerName;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +127,7 @@ fn client(config: &Extender) -> anyhow::Result<ClientConfig> {
     let is_open = tls.insecure || config.enable_https && authorities.is_none();
     let builder = match authorities {
         _ if is_open => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyServerVerifier { provider }))
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
         Some(authorities) => {
             builder.with_root_certificates(certificates::authorities(&authorities, "caFile")?)
@@ -155,46 +154,5 @@ fn pem(data: &[u8], file: &str) -> anyhow::Result<Option<Vec<u8>>> {
         ([], "") => Ok(None),
         ([], file) => std::fs::read(Path::new(file)).map(Some).with_context(|| format!("read {file}")),
         (data, _) => Ok(Some(data.to_vec())),
-    }
-}
-
-/// Accepts every certificate whose key the server has.
-#[derive(Debug)]
-struct AnyServerVerifier {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for AnyServerVerifier {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

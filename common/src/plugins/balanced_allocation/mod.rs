@@ -5,12 +5,11 @@ mod score;
 mod tests;
 
 use super::node_resources::shares::{ScoredResource, Weights};
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::BalancedAllocationArgs;
 use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::ExtensionPoint;
-use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct BalancedAllocation {
@@ -21,10 +20,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "NodeResourcesBalancedAllocation",
         &[ExtensionPoint::PreScore, ExtensionPoint::Score],
-        |args: BalancedAllocationArgs| Implementations {
-            score: Some(Arc::new(BalancedAllocation::new(&args))),
-            ..Implementations::default()
-        },
+        |args: BalancedAllocationArgs| implementations!(BalancedAllocation::new(&args) => score),
     )
     .upstream()
     .by_default(1)

@@ -25,14 +25,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::BuildImageLocalityArgs;
 use crate::framework::{Normalise, Plugin, PluginError, SCORE_MAX, Scope, Score, Scorer, ledger_scorer};
 use crate::model::image::normalized_image_name;
 use crate::model::{ExtensionPoint, Node, Pod, Text};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
 
 pub struct BuildImageLocality {
     /// The name of the environment variable; empty for none.
@@ -40,10 +39,11 @@ pub struct BuildImageLocality {
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::with_args("BuildImageLocality", &[ExtensionPoint::Score], |args: BuildImageLocalityArgs| {
-        let plugin = Arc::new(BuildImageLocality { env: args.env });
-        Implementations { score: Some(plugin), ..Implementations::default() }
-    })
+    Descriptor::with_args(
+        "BuildImageLocality",
+        &[ExtensionPoint::Score],
+        |args: BuildImageLocalityArgs| implementations!(BuildImageLocality { env: args.env } => score),
+    )
 }
 
 impl Plugin for BuildImageLocality {

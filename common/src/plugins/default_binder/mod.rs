@@ -3,21 +3,17 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::PodContext;
 use crate::framework::{Bind, Plugin};
 use crate::model::ExtensionPoint;
-use std::sync::Arc;
 
 pub struct DefaultBinder;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("DefaultBinder", &[ExtensionPoint::Bind], || Implementations {
-        bind: Some(Arc::new(DefaultBinder)),
-        ..Implementations::default()
-    })
-    .upstream()
-    .by_default(0)
+    Descriptor::built_in("DefaultBinder", &[ExtensionPoint::Bind], || implementations!(DefaultBinder => bind))
+        .upstream()
+        .by_default(0)
 }
 
 impl Plugin for DefaultBinder {

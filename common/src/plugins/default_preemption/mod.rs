@@ -8,7 +8,7 @@ mod budgets;
 mod tests;
 mod victims;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::config::DefaultPreemptionArgs;
 use crate::framework::{
     Attempt, BlockerClass, NodeVictims, Plugin, PostFilter, PostFilterResult, RefusalCode, RefusalKind,
@@ -17,7 +17,6 @@ use crate::framework::{
 use crate::model::DisruptionBudget;
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::cmp::Reverse;
-use std::sync::Arc;
 use victims::{NodeDryRun, select_victims};
 
 /// The plugin. kube-scheduler dry-runs only as many nodes as its arguments say, starting at a random one. We dry-run all nodes
@@ -34,10 +33,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         NAME,
         &[ExtensionPoint::PreEnqueue, ExtensionPoint::PostFilter, ExtensionPoint::PodGroupPostFilter],
-        |_args: DefaultPreemptionArgs| Implementations {
-            post_filter: Some(Arc::new(DefaultPreemption)),
-            ..Implementations::default()
-        },
+        |_args: DefaultPreemptionArgs| implementations!(DefaultPreemption => post_filter),
     )
     .upstream()
     .by_default(0)

@@ -5,13 +5,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::framework::{NodeScore, Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::{ExtensionPoint, Node, Text};
 use score::PodImages;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 pub struct ImageLocality;
 
@@ -19,10 +18,11 @@ pub struct ImageLocality;
 const COMPARED_IMAGES_MAX: usize = 6;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("ImageLocality", &[ExtensionPoint::Score], || Implementations {
-        score: Some(Arc::new(ImageLocality)),
-        ..Implementations::default()
-    })
+    Descriptor::built_in(
+        "ImageLocality",
+        &[ExtensionPoint::Score],
+        || implementations!(ImageLocality => score),
+    )
     .upstream()
     .by_default(1)
 }

@@ -11,12 +11,11 @@ mod term;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::InterPodAffinityArgs;
 use crate::framework::{Evidence, Filter, NodeFilter, Plugin, PluginError, Reason, Scope, Score, Scorer};
 use crate::model::{CatalogKind, ExtensionPoint};
-use std::sync::Arc;
 
 pub struct InterPodAffinity {
     args: InterPodAffinityArgs,
@@ -27,13 +26,7 @@ pub(super) fn descriptor() -> Descriptor {
         "InterPodAffinity",
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
         |args: InterPodAffinityArgs| {
-            let plugin = Arc::new(InterPodAffinity { args });
-            Implementations {
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
+            implementations!(InterPodAffinity { args } => filter, score, enqueue_extensions)
         },
     )
     .upstream()

@@ -16,7 +16,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::config::{LabelGateArgs, LabelPattern};
 use crate::framework::{
@@ -24,7 +24,6 @@ use crate::framework::{
     RefusalCode, RefusalKind, Rejection, Scope, Verdict, ledger_filter,
 };
 use crate::model::{ExtensionPoint, Labels, Node, Pod};
-use std::sync::Arc;
 
 const POD_KEPT_OUT: RefusalKind = RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec);
 const NODE_KEPT_OUT: RefusalKind = RefusalKind::unresolvable(RefusalCode::LabelGate, BlockerClass::Spec);
@@ -37,15 +36,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "LabelGate",
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
-        |args: LabelGateArgs| {
-            let plugin = Arc::new(LabelGate { args });
-            Implementations {
-                pre_filter: Some(plugin.clone()),
-                filter: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
-        },
+        |args: LabelGateArgs| implementations!(LabelGate { args } => pre_filter, filter, enqueue_extensions),
     )
 }
 

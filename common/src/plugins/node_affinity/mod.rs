@@ -5,7 +5,7 @@ mod evidence;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{
     ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, NodeId, PodContext, Snapshot,
 };
@@ -24,7 +24,6 @@ use crate::model::ids::NodeName;
 use crate::model::{Labels, Node, Pod};
 pub use evidence::unmet_requirements;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// The plugin, with the affinity that the configuration adds to every pod.
 #[derive(Clone, Debug, Default)]
@@ -46,14 +45,7 @@ pub(super) fn descriptor() -> Descriptor {
         NAME,
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
         |args: NodeAffinityArgs| {
-            let plugin = Arc::new(NodeAffinityPlugin { added: args.added_affinity.unwrap_or_default() });
-            Implementations {
-                pre_filter: Some(plugin.clone()),
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
+            implementations!(NodeAffinityPlugin { added: args.added_affinity.unwrap_or_default() } => pre_filter, filter, score, enqueue_extensions)
         },
     )
     .upstream()

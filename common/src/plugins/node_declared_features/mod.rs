@@ -3,14 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::framework::{
     BlockerClass, EnqueueExtensions, Filter, NodeFilter, Plugin, QueueingHint, RefusalCode, RefusalKind,
     Scope, StaticReason, Verdict, ledger_filter,
 };
 use crate::model::{ExtensionPoint, Pod};
-use std::sync::Arc;
 
 pub struct NodeDeclaredFeatures;
 
@@ -18,14 +17,11 @@ const MISSING: StaticReason = RefusalKind::unresolvable(RefusalCode::NodeFeature
     .with_text("node(s) didn't match Pod's required features");
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("NodeDeclaredFeatures", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(NodeDeclaredFeatures);
-        Implementations {
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        "NodeDeclaredFeatures",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(NodeDeclaredFeatures => filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
 }

@@ -16,7 +16,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, NodeId, PodContext, Snapshot};
 use crate::config::NodeLabelArgs;
 use crate::framework::{
@@ -24,7 +24,6 @@ use crate::framework::{
     RefusalKind, Scope, Verdict, ledger_filter,
 };
 use crate::model::{ExtensionPoint, Labels, Node, Pod};
-use std::sync::Arc;
 
 const MISSING: RefusalKind = RefusalKind::unresolvable(RefusalCode::NodeLabel, BlockerClass::Spec);
 
@@ -36,15 +35,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::with_args(
         "NodeLabel",
         &[ExtensionPoint::Filter, ExtensionPoint::PreScore],
-        |args: NodeLabelArgs| {
-            let plugin = Arc::new(NodeLabel { args });
-            Implementations {
-                filter: Some(plugin.clone()),
-                pre_score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
-        },
+        |args: NodeLabelArgs| implementations!(NodeLabel { args } => filter, pre_score, enqueue_extensions),
     )
 }
 

@@ -3,27 +3,22 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::framework::{
     Admission, EnqueueExtensions, Filter, NodeFilter, Plugin, PreFilter, QueueingHint, Reason, Verdict,
     ledger_filter,
 };
 use crate::model::{ExtensionPoint, Pod};
-use std::sync::Arc;
 
 pub struct NodeNamePlugin;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("NodeName", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(NodeNamePlugin);
-        Implementations {
-            pre_filter: Some(plugin.clone()),
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        "NodeName",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(NodeNamePlugin => pre_filter, filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
 }

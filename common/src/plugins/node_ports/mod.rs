@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot};
 use crate::framework::{
     EnqueueExtensions, Evidence, Filter, NodeFilter, Plugin, QueueingHint, Reason, Scope, Verdict,
@@ -17,14 +17,11 @@ use std::sync::Arc;
 pub struct NodePorts;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("NodePorts", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(NodePorts);
-        Implementations {
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        "NodePorts",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(NodePorts => filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
 }

@@ -18,22 +18,22 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{NodeId, PodContext, Snapshot};
 use crate::config::NodePreferenceArgs;
 use crate::framework::{Normalise, Plugin, PluginError, Scope, Score, Scorer, ledger_scorer};
 use crate::model::{ExtensionPoint, Node};
-use std::sync::Arc;
 
 pub struct NodePreference {
     args: NodePreferenceArgs,
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::with_args("NodePreference", &[ExtensionPoint::Score], |args: NodePreferenceArgs| {
-        let plugin = Arc::new(NodePreference { args });
-        Implementations { score: Some(plugin), ..Implementations::default() }
-    })
+    Descriptor::with_args(
+        "NodePreference",
+        &[ExtensionPoint::Score],
+        |args: NodePreferenceArgs| implementations!(NodePreference { args } => score),
+    )
 }
 
 impl Plugin for NodePreference {

@@ -7,7 +7,7 @@ pub(super) mod shares;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::{NodeResourcesFitArgs, ScoringStrategy};
 use crate::framework::{
@@ -17,7 +17,6 @@ use crate::framework::{
 use crate::model::ExtensionPoint;
 use crate::model::ResourceName;
 use shares::{ScoredResource, Weights};
-use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct NodeResourcesFit {
@@ -39,13 +38,7 @@ pub(super) fn descriptor() -> Descriptor {
             ExtensionPoint::PlacementScore,
         ],
         |args: NodeResourcesFitArgs| {
-            let plugin = Arc::new(NodeResourcesFit::new(&args));
-            Implementations {
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
+            implementations!(NodeResourcesFit::new(&args) => filter, score, enqueue_extensions)
         },
     )
     .upstream()

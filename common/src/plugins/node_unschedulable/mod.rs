@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::framework::{
     EnqueueExtensions, Filter, NodeFilter, Plugin, QueueingHint, Reason, Scope, Verdict, ledger_filter,
@@ -11,7 +11,6 @@ use crate::framework::{
 use crate::model::ids::Text;
 use crate::model::taint::{Taint, TaintEffect};
 use crate::model::{ExtensionPoint, Pod};
-use std::sync::Arc;
 
 /// The taint that the node controller adds to cordoned nodes. `spec.unschedulable` alone counts as that taint: the controller may
 /// not have added it yet.
@@ -20,14 +19,11 @@ const CORDON: &str = "node.kubernetes.io/unschedulable";
 pub struct NodeUnschedulable;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("NodeUnschedulable", &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(NodeUnschedulable);
-        Implementations {
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        "NodeUnschedulable",
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(NodeUnschedulable => filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
 }

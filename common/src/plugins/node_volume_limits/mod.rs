@@ -7,7 +7,7 @@ mod hint;
 mod tests;
 
 use super::claims;
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Catalog, Ledger, PodContext, Snapshot};
 use crate::framework::{
     Admission, BlockerClass, Evidence, Filter, NodeFilter, Plugin, PreFilter, Reason, RefusalCode,
@@ -18,7 +18,6 @@ use crate::model::volume::PodVolume;
 use crate::model::{CatalogKind, ExtensionPoint};
 use count::{CountError, Volumes, attached, volumes_of};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 const NAME: &str = "NodeVolumeLimits";
 
@@ -38,15 +37,11 @@ struct VolumeCheck<'c> {
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(NodeVolumeLimits);
-        Implementations {
-            pre_filter: Some(plugin.clone()),
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        NAME,
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(NodeVolumeLimits => pre_filter, filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
     .watches(&[

@@ -19,7 +19,7 @@ mod counts;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, PodContext, Snapshot};
 use crate::config::PodLimitArgs;
 use crate::framework::{
@@ -27,7 +27,6 @@ use crate::framework::{
     Rejection,
 };
 use crate::model::{ExtensionPoint, Pod};
-use std::sync::Arc;
 
 /// It is unresolvable: PreFilter counts before any preemption.
 const LIMIT_REACHED: RefusalKind = RefusalKind::unresolvable(RefusalCode::Refused, BlockerClass::Spec);
@@ -37,14 +36,11 @@ pub struct PodLimit {
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::with_args("PodLimit", &[ExtensionPoint::PreFilter], |args: PodLimitArgs| {
-        let plugin = Arc::new(PodLimit { args });
-        Implementations {
-            pre_filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::with_args(
+        "PodLimit",
+        &[ExtensionPoint::PreFilter],
+        |args: PodLimitArgs| implementations!(PodLimit { args } => pre_filter, enqueue_extensions),
+    )
 }
 
 impl Plugin for PodLimit {

@@ -10,14 +10,13 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::PodTopologySpreadArgs;
 use crate::framework::{Evidence, Filter, NodeFilter, Plugin, PluginError, Reason, Scope, Score, Scorer};
 use crate::model::ids::Text;
 use crate::model::{CatalogKind, ExtensionPoint};
 use constraint::{Constraint, DefaultConstraints, WhenUnsatisfiable};
-use std::sync::Arc;
 
 pub struct PodTopologySpread {
     defaults: DefaultConstraints,
@@ -28,13 +27,7 @@ pub(super) fn descriptor() -> Descriptor {
         "PodTopologySpread",
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
         |args: PodTopologySpreadArgs| {
-            let plugin = Arc::new(PodTopologySpread { defaults: DefaultConstraints::new(&args) });
-            Implementations {
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
+            implementations!(PodTopologySpread { defaults: DefaultConstraints::new(&args) } => filter, score, enqueue_extensions)
         },
     )
     .upstream()

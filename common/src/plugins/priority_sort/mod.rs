@@ -3,18 +3,18 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::framework::{Plugin, QueueSort, QueueSortKey, QueuedPodInfo};
 use crate::model::ExtensionPoint;
-use std::sync::Arc;
 
 pub struct PrioritySort;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("PrioritySort", &[ExtensionPoint::QueueSort], || Implementations {
-        queue_sort: Some(Arc::new(PrioritySort)),
-        ..Implementations::default()
-    })
+    Descriptor::built_in(
+        "PrioritySort",
+        &[ExtensionPoint::QueueSort],
+        || implementations!(PrioritySort => queue_sort),
+    )
     .upstream()
     .by_default(0)
 }

@@ -14,22 +14,22 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PerNode, PodContext, Snapshot};
 use crate::config::RandomScoreArgs;
 use crate::framework::{NodeScore, Normalise, Plugin, PluginError, SCORE_MAX, Score, Scorer};
 use crate::model::ExtensionPoint;
-use std::sync::Arc;
 
 pub struct RandomScore {
     seed: i64,
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::with_args("RandomScore", &[ExtensionPoint::Score], |args: RandomScoreArgs| {
-        let plugin = Arc::new(RandomScore { seed: args.seed });
-        Implementations { score: Some(plugin), ..Implementations::default() }
-    })
+    Descriptor::with_args(
+        "RandomScore",
+        &[ExtensionPoint::Score],
+        |args: RandomScoreArgs| implementations!(RandomScore { seed: args.seed } => score),
+    )
 }
 
 impl Plugin for RandomScore {

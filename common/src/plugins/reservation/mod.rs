@@ -7,7 +7,7 @@ mod reserved_node;
 mod tests;
 
 use super::node_ports::{is_in_use, port_users};
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::ledger::{Entry, Room};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::framework::{
@@ -18,7 +18,6 @@ use crate::framework::{
 use crate::model::{Claim, ExtensionPoint};
 use crate::model::{HostPort, ResourceName, Resources};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 pub struct ReservationPlugin;
 
@@ -31,17 +30,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(
         NAME,
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::Score, ExtensionPoint::Reserve],
-        || {
-            let plugin = Arc::new(ReservationPlugin);
-            Implementations {
-                pre_filter: Some(plugin.clone()),
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                reserve: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
-        },
+        || implementations!(ReservationPlugin => pre_filter, filter, score, reserve, enqueue_extensions),
     )
     .by_default(WEIGHT)
 }

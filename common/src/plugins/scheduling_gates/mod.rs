@@ -3,24 +3,20 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{ActionType, ClusterChange, ClusterEvent, EventResource, Snapshot};
 use crate::framework::{EnqueueExtensions, Plugin, PreEnqueue, QueueingHint, Reason, Rejection};
 use crate::model::ExtensionPoint;
 use crate::model::Pod;
-use std::sync::Arc;
 
 pub struct SchedulingGates;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in("SchedulingGates", &[ExtensionPoint::PreEnqueue], || {
-        let plugin = Arc::new(SchedulingGates);
-        Implementations {
-            pre_enqueue: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        "SchedulingGates",
+        &[ExtensionPoint::PreEnqueue],
+        || implementations!(SchedulingGates => pre_enqueue, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
 }

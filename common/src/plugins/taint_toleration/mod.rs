@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{
     ActionType, ClusterChange, ClusterEvent, EventResource, Ledger, NodeId, PodContext, Snapshot,
 };
@@ -15,7 +15,6 @@ use crate::framework::{
 use crate::model::ExtensionPoint;
 use crate::model::taint::{Taint, TaintEffect, Toleration};
 use crate::model::{Node, Pod};
-use std::sync::Arc;
 
 pub struct TaintToleration;
 
@@ -23,15 +22,7 @@ pub(super) fn descriptor() -> Descriptor {
     Descriptor::built_in(
         "TaintToleration",
         &[ExtensionPoint::PreFilter, ExtensionPoint::Filter, ExtensionPoint::PreScore, ExtensionPoint::Score],
-        || {
-            let plugin = Arc::new(TaintToleration);
-            Implementations {
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
-        },
+        || implementations!(TaintToleration => filter, score, enqueue_extensions),
     )
     .upstream()
     .by_default(3)

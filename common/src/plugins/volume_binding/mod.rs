@@ -12,7 +12,7 @@ mod score;
 mod tests;
 
 use super::claims;
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{Ledger, NodeId, PodContext, Snapshot};
 use crate::config::VolumeBindingArgs;
 use crate::framework::{
@@ -24,7 +24,6 @@ use crate::model::{CatalogKind, Claim, Claims, ExtensionPoint, NodeName};
 use find::VolumeFinder;
 use pod_claims::{ClaimError, PodClaims, pod_claims};
 use score::Shape;
-use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "VolumeBinding";
@@ -49,15 +48,7 @@ pub(super) fn descriptor() -> Descriptor {
             ExtensionPoint::PreBind,
         ],
         |args: VolumeBindingArgs| {
-            let plugin = Arc::new(VolumeBinding::new(&args));
-            Implementations {
-                pre_filter: Some(plugin.clone()),
-                filter: Some(plugin.clone()),
-                score: Some(plugin.clone()),
-                reserve: Some(plugin.clone()),
-                enqueue_extensions: Some(plugin),
-                ..Implementations::default()
-            }
+            implementations!(VolumeBinding::new(&args) => pre_filter, filter, score, reserve, enqueue_extensions)
         },
     )
     .upstream()

@@ -6,7 +6,7 @@ mod evidence;
 mod tests;
 
 use super::claims;
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{
     ActionType, Catalog, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot,
 };
@@ -19,7 +19,6 @@ use crate::model::storage::AccessMode;
 use crate::model::volume::{PodVolume, VolumeSource};
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 const NAME: &str = "VolumeRestrictions";
 
@@ -36,15 +35,11 @@ const CLAIM_IN_USE: StaticReason = RefusalKind::resolvable(
 pub struct VolumeRestrictions;
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(VolumeRestrictions);
-        Implementations {
-            pre_filter: Some(plugin.clone()),
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        NAME,
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(VolumeRestrictions => pre_filter, filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
     .watches(&[CatalogKind::PersistentVolumeClaim])

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::claims;
-use super::{Descriptor, Implementations};
+use super::{Descriptor, implementations};
 use crate::cluster::{
     ActionType, Catalog, ClusterChange, ClusterEvent, EventResource, Ledger, PodContext, Snapshot,
 };
@@ -18,7 +18,6 @@ use crate::model::labels::Labels;
 use crate::model::storage::{BindingMode, PersistentVolume, StorageClass};
 use crate::model::{CatalogKind, ExtensionPoint};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 const NAME: &str = "VolumeZone";
 
@@ -47,15 +46,11 @@ struct ZoneRequirement<'v> {
 }
 
 pub(super) fn descriptor() -> Descriptor {
-    Descriptor::built_in(NAME, &[ExtensionPoint::PreFilter, ExtensionPoint::Filter], || {
-        let plugin = Arc::new(VolumeZone);
-        Implementations {
-            pre_filter: Some(plugin.clone()),
-            filter: Some(plugin.clone()),
-            enqueue_extensions: Some(plugin),
-            ..Implementations::default()
-        }
-    })
+    Descriptor::built_in(
+        NAME,
+        &[ExtensionPoint::PreFilter, ExtensionPoint::Filter],
+        || implementations!(VolumeZone => pre_filter, filter, enqueue_extensions),
+    )
     .upstream()
     .by_default(0)
     .watches(&[
