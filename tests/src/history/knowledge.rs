@@ -247,7 +247,7 @@ fn learn(state: &mut ClusterState, version: &Version) {
 
 /// Whether a seat that is on the node would be passed on to this reservation. Both are about the same room: until the daemon sees the
 /// new one, it counts the seat.
-fn passes_on_seat(known: &Node, fresh: &Arc<Reservation>) -> bool {
+pub(super) fn passes_on_seat(known: &Node, fresh: &Arc<Reservation>) -> bool {
     let with_fresh = with_reservations(known, &[fresh]);
     let mut seats = valid_reservations(known).filter(|seat| seat.id != fresh.id);
     seats.any(|seat| !room::is_passed_on(known, seat) && room::is_passed_on(&with_fresh, seat))

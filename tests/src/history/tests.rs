@@ -1,6 +1,7 @@
 //! A history without violations, and for each rule the same history with one thing wrong.
 
 mod ends;
+mod passed_on;
 
 use super::{CheckSettings, History, SendInfo, Version, VersionedObject, check};
 use crate::control_plane::Write;

@@ -1,6 +1,6 @@
 //! How often generated clusters have each feature.
 
-/// Chances in percent that a node, a pod or a cluster has a feature.
+/// Chances in percent that a node, a pod or a cluster has a feature. Changes after a decision do not depend on them.
 #[derive(Clone, Debug)]
 pub struct Mix {
     /// A cluster is full, mostly with pods that can be preempted.
