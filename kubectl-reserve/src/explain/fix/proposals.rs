@@ -116,7 +116,7 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult) 
         }
     }
     if input.rules.are_enforced(input.pod) {
-        let pod_context = snapshot.pod_context(input.pod);
+        let context = snapshot.context(input.pod);
         let release = |entry: &Entry| {
             let owner = owner(entry, &snapshot);
             let cost = if owner.is_none() { Cost::None } else { Cost::Reservation };
@@ -129,7 +129,7 @@ pub(super) fn of(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult) 
             let edit = Edit::Release(name.clone(), entry.reservation.id.clone());
             Proposal { edit, cost, reservation: Some(released) }
         };
-        proposals.extend(ledger.room_for(&pod_context).kept.iter().map(|(entry, _)| release(entry)));
+        proposals.extend(ledger.room_for(&context).kept.iter().map(|(entry, _)| release(entry)));
     }
     let amounts = request::largest_fitting(result);
     if !amounts.is_empty() && request::command(input, &snapshot, &amounts).is_some() {
