@@ -22,12 +22,12 @@ pub(super) struct MergedAdmission {
 /// Runs all PreFilter plugins. A rejection that preemption cannot help ends the run at once, and so does an empty set of eligible
 /// nodes. A rejection that preemption could help is returned only if no later plugin ends the run.
 pub(super) fn run_pre_filters(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
 ) -> Result<MergedAdmission, CycleError> {
     let mut reserved_node = None;
-    let nodes = merge_admissions(pod_context, world, registry, &mut reserved_node)?;
+    let nodes = merge_admissions(context, world, registry, &mut reserved_node)?;
     let is_allowed = |reserved_node: &ReservedNode| match &nodes {
         EligibleNodes::All => true,
         EligibleNodes::Only(names, _) => reserved_node.is_required || names.contains(&reserved_node.node),
@@ -37,7 +37,7 @@ pub(super) fn run_pre_filters(
 }
 
 fn merge_admissions(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     reserved_node: &mut Option<ReservedNode>,
@@ -47,7 +47,7 @@ fn merge_admissions(
     let mut resolvable = Vec::new();
     for plugin in &registry.pre_filters {
         let start = registry.start_timer();
-        let admission = plugin.pre_filter(pod_context, world);
+        let admission = plugin.pre_filter(context, world);
         registry.record_plugin(plugin.name(), ExtensionPoint::PreFilter, status(&admission), start);
         match admission {
             Admission::All => {}

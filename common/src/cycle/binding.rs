@@ -32,21 +32,21 @@ pub fn decide_binding(
     world: &Snapshot<'_>,
     registry: &Registry,
 ) -> BindingDecision {
-    let pod_context = world.pod_context(pod);
+    let context = world.context(pod);
     // The node is gone, and its pods are deleted with it: no plugin is asked, and the binding reports what happened.
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else {
         return BindingDecision::Granted;
     };
-    let decision = run_plugins(&pod_context, ledger, registry);
+    let decision = run_plugins(&context, ledger, registry);
     if !matches!(decision, BindingDecision::Granted | BindingDecision::Waits(_)) {
-        unreserve(&pod_context, ledger, registry);
+        unreserve(&context, ledger, registry);
     }
     decision
 }
 
-fn run_plugins(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> BindingDecision {
+fn run_plugins(context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> BindingDecision {
     let start = registry.start_timer();
-    let permitted = permit(pod_context, ledger, registry);
+    let permitted = permit(context, ledger, registry);
     let status = match &permitted {
         BindingDecision::Granted => Status::Success,
         BindingDecision::Waits(_) => Status::Wait,
@@ -57,7 +57,7 @@ fn run_plugins(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registr
         return permitted;
     }
     let start = registry.start_timer();
-    let prepared = pre_bind(pod_context, ledger, registry);
+    let prepared = pre_bind(context, ledger, registry);
     if !registry.pre_binds.is_empty() {
         registry.record_extension_point(ExtensionPoint::PreBind, Status::of(&prepared), start);
     }
@@ -65,18 +65,18 @@ fn run_plugins(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registr
         return BindingDecision::PreBindFailed(Box::new(no_fit_on(ledger, rejection)));
     }
     // A registry without Bind plugins lets every pod be bound.
-    if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(pod_context)) {
+    if !registry.binds.is_empty() && !registry.binds.iter().any(|plugin| plugin.binds(context)) {
         return BindingDecision::NoBindPlugin;
     }
     BindingDecision::Granted
 }
 
-fn permit(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> BindingDecision {
+fn permit(context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> BindingDecision {
     // A plugin that denies overrides plugins that wait.
     let mut waits = Vec::new();
     for plugin in &registry.permits {
         let start = registry.start_timer();
-        let permission = plugin.permit(pod_context, ledger);
+        let permission = plugin.permit(context, ledger);
         let status = match &permission {
             Permission::Granted => Status::Success,
             Permission::Wait(_) => Status::Wait,
@@ -94,10 +94,10 @@ fn permit(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) ->
     if waits.is_empty() { BindingDecision::Granted } else { BindingDecision::Waits(waits) }
 }
 
-fn pre_bind(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> Result<(), Rejection> {
+fn pre_bind(context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) -> Result<(), Rejection> {
     for plugin in &registry.pre_binds {
         let start = registry.start_timer();
-        let prepared = plugin.pre_bind(pod_context, ledger);
+        let prepared = plugin.pre_bind(context, ledger);
         registry.record_plugin(plugin.name(), ExtensionPoint::PreBind, Status::of(&prepared), start);
         prepared?;
     }
@@ -107,10 +107,10 @@ fn pre_bind(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) 
 /// Runs PostBind: the pod was bound to `node`.
 pub fn run_post_bind(pod: &Pod, node: &NodeName, world: &Snapshot<'_>, registry: &Registry) {
     let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) else { return };
-    let (pod_context, all) = (world.pod_context(pod), registry.start_timer());
+    let (context, all) = (world.context(pod), registry.start_timer());
     for plugin in &registry.post_binds {
         let start = registry.start_timer();
-        plugin.post_bind(&pod_context, ledger);
+        plugin.post_bind(&context, ledger);
         registry.record_plugin(plugin.name(), ExtensionPoint::PostBind, Status::Success, start);
     }
     registry.record_extension_point(ExtensionPoint::PostBind, Status::Success, all);
@@ -138,15 +138,15 @@ pub fn run_unreserve(
     registry: &Registry,
 ) -> Vec<ObjectWrite> {
     if let Some(ledger) = world.find(node).and_then(|id| world.ledger(id)) {
-        unreserve(&world.pod_context(pod), ledger, registry);
+        unreserve(&world.context(pod), ledger, registry);
     }
     registry.reserves.iter().rev().flat_map(|plugin| plugin.release_claims(claims, node, world)).collect()
 }
 
 /// Runs Unreserve, in reverse order.
-pub(super) fn unreserve(pod_context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) {
+pub(super) fn unreserve(context: &PodContext<'_>, ledger: &Ledger, registry: &Registry) {
     let start = registry.start_timer();
-    registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(pod_context, ledger));
+    registry.reserves.iter().rev().for_each(|plugin| plugin.unreserve(context, ledger));
     registry.record_extension_point(ExtensionPoint::Unreserve, Status::Success, start);
 }
 

@@ -16,7 +16,7 @@ pub(super) fn diagnose_nominated_node(
     diagnosis: &mut Diagnosis,
 ) -> Result<(), CycleError> {
     let nominated_node =
-        filter_set.pod_context.pod.nominated_node.as_deref().filter(|_| !diagnosis.excluded_by.is_empty());
+        filter_set.context.pod.nominated_node.as_deref().filter(|_| !diagnosis.excluded_by.is_empty());
     let nominated_node = nominated_node.and_then(|nominated_node| filter_set.world.find(nominated_node));
     let Some(nominated_node) = diagnosis.nodes.iter_mut().find(|node| Some(node.id) == nominated_node) else {
         return Ok(());
@@ -38,13 +38,13 @@ pub(super) fn diagnose_nominated_node(
 
 /// Runs PreFilter and the filters for the pod on every node.
 pub fn diagnose(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     depth: Depth,
 ) -> Result<Diagnosis, CycleError> {
-    let filter_set = FilterSet::new(pod_context, world, registry);
-    diagnose_nodes(&filter_set, &run_pre_filters(pod_context, world, registry)?.nodes, depth)
+    let filter_set = FilterSet::new(context, world, registry);
+    diagnose_nodes(&filter_set, &run_pre_filters(context, world, registry)?.nodes, depth)
 }
 
 pub(super) fn diagnose_nodes(

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The filters that may reject nodes for one pod.
 pub(super) struct FilterSet<'c> {
-    pub(super) pod_context: &'c PodContext<'c>,
+    pub(super) context: &'c PodContext<'c>,
     pub(super) world: &'c Snapshot<'c>,
     pub(super) filters: Vec<PreparedFilter<'c>>,
     registry: &'c Registry,
@@ -25,14 +25,10 @@ pub(super) struct PreparedFilter<'c> {
 }
 
 impl<'c> FilterSet<'c> {
-    pub(super) fn new(
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-        registry: &'c Registry,
-    ) -> Self {
+    pub(super) fn new(context: &'c PodContext<'c>, world: &'c Snapshot<'c>, registry: &'c Registry) -> Self {
         let plugins = registry.filters.iter().map(|plugin| &**plugin);
-        let filters = prepare(plugins, pod_context, world);
-        Self { pod_context, world, filters, registry, filtering: Cell::default() }
+        let filters = prepare(plugins, context, world);
+        Self { context, world, filters, registry, filtering: Cell::default() }
     }
 
     pub(super) fn start_timer(&self) -> StartTime {
@@ -93,7 +89,7 @@ impl<'c> FilterSet<'c> {
             let world = self.world.suppose(with_pods(ledger.clone(), &nominated));
             let plugins = self.filters.iter().map(|filter| filter.plugin);
             let mut all = Rejections::new();
-            for filter in &prepare(plugins, self.pod_context, &world) {
+            for filter in &prepare(plugins, self.context, &world) {
                 all.extend(run(filter, id)?);
             }
             if !all.is_empty() {
@@ -105,7 +101,7 @@ impl<'c> FilterSet<'c> {
 
     /// The pods nominated to the node whose priority is not lower than that of this pod.
     pub(super) fn nominated(&self, id: NodeId) -> Vec<&'c Arc<Pod>> {
-        nominated(self.pod_context, id, self.world)
+        nominated(self.context, id, self.world)
     }
 
     /// Runs the filters again with this ledger. A filter that was skipped for the pod stays skipped, as in kube-scheduler.
@@ -113,27 +109,27 @@ impl<'c> FilterSet<'c> {
         let id = ledger.id;
         let world = self.world.suppose(ledger);
         let plugins = self.filters.iter().map(|filter| filter.plugin);
-        run_until_rejected(&prepare(plugins, self.pod_context, &world), id)
+        run_until_rejected(&prepare(plugins, self.context, &world), id)
     }
 }
 
-/// The pods nominated to the node whose priority is not lower than that of the pod in `pod_context`. They keep their room.
-pub fn nominated<'c>(pod_context: &PodContext<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
+/// The pods nominated to the node whose priority is not lower than that of the pod in `context`. They keep their room.
+pub fn nominated<'c>(context: &PodContext<'_>, id: NodeId, world: &Snapshot<'c>) -> Vec<&'c Arc<Pod>> {
     if !world.has_nominated() {
         return Vec::new();
     }
-    let pod = pod_context.pod;
+    let pod = context.pod;
     let others = world.nominated(id).iter();
     others.filter(|other| other.spec.priority >= pod.spec.priority && other.uid != pod.uid).collect()
 }
 
 fn prepare<'c>(
     plugins: impl Iterator<Item = &'c dyn Filter>,
-    pod_context: &'c PodContext<'c>,
+    context: &'c PodContext<'c>,
     world: &'c Snapshot<'c>,
 ) -> Vec<PreparedFilter<'c>> {
     plugins
-        .filter_map(|plugin| Some(PreparedFilter { plugin, run: plugin.prepare(pod_context, world)? }))
+        .filter_map(|plugin| Some(PreparedFilter { plugin, run: plugin.prepare(context, world)? }))
         .collect()
 }
 

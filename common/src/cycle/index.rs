@@ -59,13 +59,13 @@ pub(super) fn class_ranking(
     local: &LocalScorers<'_>,
     salts: Vec<u64>,
 ) -> Arc<ClassRanking> {
-    let (pod_context, world) = (filter_set.pod_context, filter_set.world);
+    let (context, world) = (filter_set.context, filter_set.world);
     let filters: Vec<_> = filter_set
         .filters
         .iter()
-        .filter(|filter| matches!(filter.plugin.scope(pod_context, world), Scope::Node(_)))
+        .filter(|filter| matches!(filter.plugin.scope(context, world), Scope::Node(_)))
         .collect();
-    let class = Class { registry: registry.id(), spec: ByAddress(Arc::clone(&pod_context.pod.spec)), salts };
+    let class = Class { registry: registry.id(), spec: ByAddress(Arc::clone(&context.pod.spec)), salts };
     world.derive(class, |ranking: &mut ClassRanking, changed| {
         let scores = |id: NodeId| {
             for filter in &filters {

@@ -20,12 +20,12 @@ pub struct Inspection<'c> {
 impl<'c> Inspection<'c> {
     /// Runs PreFilter, and prepares all filters.
     pub fn new(
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         registry: &'c Registry,
     ) -> Result<Self, CycleError> {
-        let admission = run_pre_filters(pod_context, world, registry)?;
-        Ok(Self { filter_set: FilterSet::new(pod_context, world, registry), registry, admission })
+        let admission = run_pre_filters(context, world, registry)?;
+        Ok(Self { filter_set: FilterSet::new(context, world, registry), registry, admission })
     }
 
     /// Why PreFilter rejected the pod for all nodes; empty if it did not.
@@ -88,7 +88,7 @@ impl<'c> Inspection<'c> {
         }
         let filter_with = |ledger: Ledger| self.filter_set.filter_with(ledger);
         let attempt = Attempt {
-            pod_context: self.filter_set.pod_context,
+            context: self.filter_set.context,
             world: self.filter_set.world,
             diagnosis: &diagnosis,
             filter_with: &filter_with,

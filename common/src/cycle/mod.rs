@@ -78,10 +78,10 @@ fn decide(
     if let Some(refusal) = refusal(pod, world, registry) {
         return Ok(Decision::Refused(refusal));
     }
-    let pod_context = world.pod_context(pod);
+    let context = world.context(pod);
     let start = registry.start_timer();
-    let filter_set = FilterSet::new(&pod_context, world, registry);
-    let admission = run_pre_filters(&pod_context, world, registry);
+    let filter_set = FilterSet::new(&context, world, registry);
+    let admission = run_pre_filters(&context, world, registry);
     registry.record_extension_point(ExtensionPoint::PreFilter, merged_status(&admission), start);
     let admission = admission?;
     let decision = match &admission.reserved_node {
@@ -116,7 +116,7 @@ fn find_best_node(
     eligible: &EligibleNodes,
     search: SearchMethod,
 ) -> Result<Option<NodeId>, CycleError> {
-    let (pod, world) = (filter_set.pod_context.pod, filter_set.world);
+    let (pod, world) = (filter_set.context.pod, filter_set.world);
     match eligible {
         EligibleNodes::NoNode(_) => Ok(None),
         _ if fits_nominated_node(filter_set)? => {
@@ -159,7 +159,7 @@ fn decide_reserved_node(
 /// Whether the pod fits the node that it was nominated to. Pods were preempted there for it, so no other node is considered then.
 fn fits_nominated_node(filter_set: &FilterSet<'_>) -> Result<bool, CycleError> {
     match filter_set
-        .pod_context
+        .context
         .pod
         .nominated_node
         .as_deref()
@@ -177,7 +177,7 @@ fn place(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> De
     match claims {
         Ok(claims) => Decision::Place { node: ledger.node.name.clone(), claims },
         Err(rejection) => {
-            binding::unreserve(filter_set.pod_context, ledger, registry);
+            binding::unreserve(filter_set.context, ledger, registry);
             Decision::NoFit(Box::new(binding::no_fit_on(ledger, rejection)))
         }
     }
@@ -187,7 +187,7 @@ fn reserve(filter_set: &FilterSet<'_>, ledger: &Ledger, registry: &Registry) -> 
     let mut claims = Claims::default();
     for plugin in &registry.reserves {
         let start = registry.start_timer();
-        let more = plugin.reserve(filter_set.pod_context, ledger, filter_set.world);
+        let more = plugin.reserve(filter_set.context, ledger, filter_set.world);
         registry.record_plugin(plugin.name(), ExtensionPoint::Reserve, Status::of(&more), start);
         claims.0.extend(more?);
     }
@@ -202,7 +202,7 @@ fn no_fit(
     diagnose_nominated_node(filter_set, &mut diagnosis)?;
     let filter_with = |ledger: Ledger| filter_set.filter_with(ledger);
     let attempt = Attempt {
-        pod_context: filter_set.pod_context,
+        context: filter_set.context,
         world: filter_set.world,
         diagnosis: &diagnosis,
         filter_with: &filter_with,

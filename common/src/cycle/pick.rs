@@ -56,7 +56,7 @@ fn ranking_without_ownership(
     filter_set: &FilterSet<'_>,
     registry: &Registry,
 ) -> Result<Arc<ClassRanking>, CycleError> {
-    let without_owner = filter_set.pod_context.as_stranger();
+    let without_owner = filter_set.context.as_stranger();
     let filter_set = FilterSet::new(&without_owner, filter_set.world, registry);
     let plugins = split_by_scope(&filter_set, registry)?;
     Ok(class_ranking(&filter_set, registry, &plugins.local_scorers, plugins.salts.clone()))
@@ -94,7 +94,7 @@ fn highest_total(
     feasible: &[NodeId],
 ) -> Result<Option<NodeId>, CycleError> {
     let mut totals = vec![0_i64; feasible.len()];
-    for scores in super::scores(filter_set.pod_context, filter_set.world, registry, feasible)? {
+    for scores in super::scores(filter_set.context, filter_set.world, registry, feasible)? {
         totals.iter_mut().zip(scores.weighted).for_each(|(total, score)| *total += score);
     }
     let choices = totals.into_iter().zip(feasible).map(|(score, id)| scored_node(filter_set, score, *id));
@@ -109,7 +109,7 @@ fn pre_score(filter_set: &FilterSet<'_>, registry: &Registry, feasible: &[NodeId
     let all = registry.start_timer();
     for plugin in &registry.pre_scores {
         let start = registry.start_timer();
-        plugin.pre_score(filter_set.pod_context, filter_set.world, feasible);
+        plugin.pre_score(filter_set.context, filter_set.world, feasible);
         registry.record_plugin(plugin.name(), ExtensionPoint::PreScore, Status::Success, start);
     }
     registry.record_extension_point(ExtensionPoint::PreScore, Status::Success, all);

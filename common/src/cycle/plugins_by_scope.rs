@@ -50,7 +50,7 @@ pub(super) fn split_by_scope<'c, 'r>(
     filter_set: &'r FilterSet<'c>,
     registry: &'c Registry,
 ) -> Result<PluginsByScope<'c, 'r>, CycleError> {
-    let (pod_context, world) = (filter_set.pod_context, filter_set.world);
+    let (context, world) = (filter_set.context, filter_set.world);
     let mut plugins = PluginsByScope {
         cluster_filters: Vec::new(),
         local_scorers: LocalScorers { plain: Vec::new(), by_highest: Vec::new() },
@@ -61,22 +61,22 @@ pub(super) fn split_by_scope<'c, 'r>(
     };
     let nominated_nodes = plugins.exceptions.len();
     for filter in &filter_set.filters {
-        match filter.plugin.scope(pod_context, world) {
+        match filter.plugin.scope(context, world) {
             Scope::Node(salt) => {
                 plugins.salts.push(salt);
-                plugins.exceptions.extend(filter.plugin.exceptions(pod_context, world));
+                plugins.exceptions.extend(filter.plugin.exceptions(context, world));
             }
             Scope::Cluster => plugins.cluster_filters.push(filter),
         }
     }
     for entry in &registry.scores {
-        let Scope::Node(salt) = entry.plugin.scope(pod_context, world) else {
+        let Scope::Node(salt) = entry.plugin.scope(context, world) else {
             plugins.cluster_scores.push(entry);
             continue;
         };
         plugins.salts.push(salt);
         if let Some(scorer) = prepare(entry, filter_set, &[])? {
-            plugins.exceptions.extend(entry.plugin.exceptions(pod_context, world));
+            plugins.exceptions.extend(entry.plugin.exceptions(context, world));
             let weighted = (scorer, entry.weight);
             match &weighted.0.normalise {
                 Normalise::NotNeeded => plugins.local_scorers.plain.push(weighted),
@@ -98,6 +98,6 @@ pub(super) fn prepare<'c>(
     filter_set: &FilterSet<'c>,
     feasible: &'c [NodeId],
 ) -> Result<Option<Scorer<'c>>, CycleError> {
-    let prepared = entry.plugin.prepare(filter_set.pod_context, filter_set.world, feasible);
+    let prepared = entry.plugin.prepare(filter_set.context, filter_set.world, feasible);
     prepared.map_err(|source| CycleError::PreScore { plugin: entry.plugin.name(), source })
 }

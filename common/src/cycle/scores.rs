@@ -13,7 +13,7 @@ pub struct PluginScores {
 
 /// Runs all Score plugins on the `feasible` nodes; none if there are fewer than two nodes.
 pub fn scores(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     registry: &Registry,
     feasible: &[NodeId],
@@ -24,7 +24,7 @@ pub fn scores(
     let mut all = Vec::new();
     for entry in &registry.scores {
         let plugin = entry.plugin.name();
-        let prepared = entry.plugin.prepare(pod_context, world, feasible);
+        let prepared = entry.plugin.prepare(context, world, feasible);
         if let Some(scorer) = prepared.map_err(|source| CycleError::PreScore { plugin, source })? {
             let (raw, mut weighted) = run_scorer(&scorer, feasible);
             weighted.iter_mut().for_each(|score| *score *= entry.weight);

@@ -44,7 +44,7 @@ fn message(world: ClusterBuilder, pod: &PodBuilder) -> String {
 fn diagnosis(world: ClusterBuilder, pod: &PodBuilder, registry: &Registry, depth: Depth) -> Diagnosis {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    diagnose(&snapshot.pod_context(&pod), &snapshot, registry, depth).unwrap()
+    diagnose(&snapshot.context(&pod), &snapshot, registry, depth).unwrap()
 }
 
 fn nodes(count: usize) -> ClusterBuilder {
@@ -82,8 +82,7 @@ fn scores_are_told_by_plugin_raw_and_weighted() {
     let asked = |nodes: &[usize]| {
         let ids: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
         let feasible: Vec<NodeId> = nodes.iter().map(|node| ids[*node]).collect();
-        let mut all =
-            scores(&snapshot.pod_context(&pod), &snapshot, &without_reservations(), &feasible).unwrap();
+        let mut all = scores(&snapshot.context(&pod), &snapshot, &without_reservations(), &feasible).unwrap();
         all.retain(|one| ["TaintToleration", "NodeResourcesFit"].contains(&one.plugin));
         all
     };

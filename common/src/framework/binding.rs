@@ -14,7 +14,7 @@ pub trait Reserve: Plugin {
     /// When something that the pod needs is no longer available on this node.
     fn reserve(
         &self,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Result<Vec<Claim>, Rejection>;
@@ -50,7 +50,7 @@ pub trait Reserve: Plugin {
     }
 
     /// Called when the pod is not bound to the node. The belief itself forgets what `reserve` returned.
-    fn unreserve(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) {}
+    fn unreserve(&self, _context: &PodContext<'_>, _ledger: &Ledger) {}
 }
 
 /// How long claims may take, unless the plugin says otherwise: the default of kube-scheduler's plugins.
@@ -77,7 +77,7 @@ pub enum ClaimProgress {
 
 /// Allows, delays or denies the binding of a pod.
 pub trait Permit: Plugin {
-    fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission;
+    fn permit(&self, context: &PodContext<'_>, ledger: &Ledger) -> Permission;
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -93,16 +93,16 @@ pub trait PreBind: Plugin {
     ///
     /// # Errors
     /// When the pod cannot be bound to this node.
-    fn pre_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection>;
+    fn pre_bind(&self, context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection>;
 }
 
 /// Binds pods. The first Bind plugin that accepts a pod binds it.
 pub trait Bind: Plugin {
     /// Whether this plugin binds the pod; false: the next Bind plugin is asked.
-    fn binds(&self, pod_context: &PodContext<'_>) -> bool;
+    fn binds(&self, context: &PodContext<'_>) -> bool;
 }
 
 /// Called after a pod was bound.
 pub trait PostBind: Plugin {
-    fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger);
+    fn post_bind(&self, context: &PodContext<'_>, ledger: &Ledger);
 }

@@ -18,7 +18,7 @@ pub type NodeFilter<'c> = Box<dyn Fn(NodeId) -> Verdict + 'c>;
 /// Runs once for a pod, before any node is filtered.
 pub trait PreFilter: Plugin {
     /// Which nodes the filters are run on.
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission;
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission;
 }
 
 /// The answer of a PreFilter plugin: which nodes the filters are run on.
@@ -50,29 +50,25 @@ pub struct ReservedNode {
 /// Rejects nodes for a pod. The filters of a registry run in order, and the rejections of the first that rejects are reported.
 pub trait Filter: Plugin {
     /// What the verdicts for this pod depend on.
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
     /// Nodes whose verdicts depend on more than the scope says.
-    fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
+    fn exceptions(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
     /// Called once for each pod that is to be placed. `None`: this plugin rejects no node for the pod, also not when the pod is
     /// filtered again with a changed ledger (nominated pods added, victims removed).
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>>;
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>>;
 
     /// The particulars behind the verdict about a node: the filter rejected it for `reason`, or accepts it (`None`). Only `explain`
     /// asks, for the nodes that it shows, so it may cost more than the verdict.
     fn evidence(
         &self,
         _reason: Option<&Reason>,
-        _pod_context: &PodContext<'_>,
+        _context: &PodContext<'_>,
         _ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {
@@ -89,7 +85,7 @@ pub fn ledger_filter<'c>(
 
 /// A scheduling attempt for which no node fits: the input of PostFilter.
 pub struct Attempt<'c> {
-    pub pod_context: &'c PodContext<'c>,
+    pub context: &'c PodContext<'c>,
     pub world: &'c Snapshot<'c>,
     pub diagnosis: &'c Diagnosis,
     /// Runs the filters with this ledger in place of the node's own. Empty: the pod would fit. An error: a filter failed.

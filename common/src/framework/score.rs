@@ -21,17 +21,17 @@ pub type Rescale<'c> = Box<dyn Fn(&[NodeId], &mut [i64]) + 'c>;
 /// Called before the feasible nodes are scored.
 pub trait PreScore: Plugin {
     /// `feasible`: the nodes that fit the pod, in node order.
-    fn pre_score(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]);
+    fn pre_score(&self, context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]);
 }
 
 /// Scores the nodes that no filter rejected.
 pub trait Score: Plugin {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Cluster
     }
 
     /// Nodes whose scores depend on more than the scope says.
-    fn exceptions(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
+    fn exceptions(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Vec<NodeId> {
         Vec::new()
     }
 
@@ -42,7 +42,7 @@ pub trait Score: Plugin {
     /// When the plugin fails; the pod is then not placed.
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError>;

@@ -12,8 +12,8 @@ pub(crate) fn all_rejections(
 ) -> Vec<Vec<Rejection>> {
     let (mut cluster, pod) = (builder.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let pod_context = snapshot.pod_context(&pod);
-    let Some(ask) = plugin.prepare(&pod_context, &snapshot) else {
+    let context = snapshot.context(&pod);
+    let Some(ask) = plugin.prepare(&context, &snapshot) else {
         return snapshot.nodes().map(|_| Vec::new()).collect();
     };
     let rejections = |id: NodeId| match ask(id) {
@@ -53,7 +53,7 @@ pub(crate) fn all_reasons(
 pub(crate) fn admission(plugin: &dyn PreFilter, builder: ClusterBuilder, pod: &PodBuilder) -> Admission {
     let (mut cluster, pod) = (builder.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    plugin.pre_filter(&snapshot.pod_context(&pod), &snapshot)
+    plugin.pre_filter(&snapshot.context(&pod), &snapshot)
 }
 
 /// The plugin's score for each node, raw and normalised; `None` if the plugin does not score this pod.
@@ -64,9 +64,9 @@ pub(crate) fn raw_and_scores(
 ) -> Option<(Vec<i64>, Vec<i64>)> {
     let (mut cluster, pod) = (builder.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let pod_context = snapshot.pod_context(&pod);
+    let context = snapshot.context(&pod);
     let nodes: Vec<NodeId> = snapshot.nodes().map(|ledger| ledger.id).collect();
-    let scorer = plugin.prepare(&pod_context, &snapshot, &nodes).unwrap()?;
+    let scorer = plugin.prepare(&context, &snapshot, &nodes).unwrap()?;
     let raw: Vec<i64> = scorer.score.all(&nodes);
     let mut scores = raw.clone();
     scorer.normalise.apply(&nodes, &mut scores);

@@ -69,10 +69,10 @@ pub(crate) fn maybe(
 /// apply to the pod.
 pub(crate) fn verdicts(
     filter: &dyn Filter,
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     snapshot: &Snapshot<'_>,
 ) -> Option<Vec<Option<(String, bool)>>> {
-    let ask = filter.prepare(pod_context, snapshot)?;
+    let ask = filter.prepare(context, snapshot)?;
     let verdict = |ledger: &Ledger| match ask(ledger.id) {
         Verdict::Fits => None,
         Verdict::Rejects(all) => Some((all[0].reason.to_string(), all[0].reason.is_unresolvable())),

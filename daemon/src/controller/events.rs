@@ -118,10 +118,10 @@ impl Events {
         let reservation = &*entry.reservation;
         let Some(record) = reservation.record() else { return };
         for pod in ledger.pods.iter().filter(|pod| is_recent(pod, reservation, now)) {
-            let pod_context = cluster.pod_context(pod);
+            let context = cluster.context(pod);
             if cluster.is_assumed(&pod.key)
-                || pod_context.may_use(reservation)
-                || !pod_context.outranks(reservation, ledger)
+                || context.may_use(reservation)
+                || !context.outranks(reservation, ledger)
             {
                 continue;
             }

@@ -104,7 +104,7 @@ impl Controller {
         }
         // With one pod more or less, its owner may need fewer reservations, or more.
         if cluster.has_reservations()
-            && let Some(top) = cluster.pod_context(pod).top()
+            && let Some(top) = cluster.context(pod).top()
             && cluster.ledgers_of(&top.uid).next().is_some()
         {
             self.work.owners.insert(top.uid.clone());

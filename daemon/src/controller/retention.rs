@@ -176,7 +176,7 @@ fn is_heir_of_seat(heir: &Entry, ledger: &Ledger) -> bool {
 /// Whether the pod would take another seat if its own were released. A pod without a stamp takes the oldest seat that it may use,
 /// and the next one is kept for another pod.
 fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster) -> bool {
-    let pod_context = cluster.pod_context(pod);
+    let context = cluster.context(pod);
     if pod.stamp.is_some() {
         return false;
     }
@@ -189,7 +189,7 @@ fn would_take_another(pod: &Pod, own: &Entry, ledger: &Ledger, cluster: &Cluster
         can_be_taken
             && was_scheduled_after(pod, reservation)
             && reservation.id != own.reservation.id
-            && pod_context.may_use(reservation)
+            && context.may_use(reservation)
     })
 }
 

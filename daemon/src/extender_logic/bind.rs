@@ -74,13 +74,13 @@ impl ExtenderLogic {
         step: &mut Step<'_>,
     ) -> Result<Option<ReservationId>, String> {
         let world = step.cluster.snapshot(step.now.wall);
-        let pod_context = world.pod_context(pod);
+        let context = world.context(pod);
         let Some(ledger) = world.find(&request.node).and_then(|id| world.ledger(id)) else {
             return Err("the node is not known, or gone".to_owned());
         };
         if fit::has_reservations(ledger)
             && let Some(why) = fit::refusal(
-                &pod_context,
+                &context,
                 ledger.id,
                 &self.passed_pods.suppose(&world, ledger, &pod.uid),
                 &self.reservations,
@@ -88,7 +88,7 @@ impl ExtenderLogic {
         {
             return Err(why);
         }
-        Ok(ledger.room_for(&pod_context).own.filter(|own| own.seat.is_some()).cloned())
+        Ok(ledger.room_for(&context).own.filter(|own| own.seat.is_some()).cloned())
     }
 
     /// Handles the outcome of a binding and returns the changes; `None` if the binding was not for kube-scheduler.

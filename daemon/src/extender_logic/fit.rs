@@ -24,11 +24,11 @@ fn is_live(entry: &Entry) -> bool {
 /// The only node that the pod may have, if a reservation of its owner has the placement `require`. `wait` is only a preference
 /// here: kube-scheduler cannot wait for a node.
 pub(super) fn reserved_node(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     reservations: &Registry,
 ) -> Option<NodeName> {
-    reservations.pre_filters.iter().find_map(|plugin| match plugin.pre_filter(pod_context, world) {
+    reservations.pre_filters.iter().find_map(|plugin| match plugin.pre_filter(context, world) {
         Admission::ReservedNode(reserved_node) if reserved_node.is_required => Some(reserved_node.node),
         _ => None,
     })
@@ -39,38 +39,38 @@ pub(super) fn reserved_node(
 /// As in kube-scheduler, it has to fit with and without the pods of the same or higher priority that are nominated there: they may
 /// come or not.
 pub(super) fn refusal(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     id: NodeId,
     world: &Snapshot<'_>,
     reservations: &Registry,
 ) -> Option<String> {
-    let nominated = cycle::nominated(pod_context, id, world);
+    let nominated = cycle::nominated(context, id, world);
     let with_nominated = world.ledger(id).filter(|_| !nominated.is_empty()).and_then(|ledger| {
         let mut with = ledger.clone();
         for pod in nominated.iter().filter(|pod| !ledger.pods.iter().any(|there| there.uid == pod.uid)) {
             with.add(Arc::new(pod.bound(ledger.node.name.clone(), None, None)));
         }
-        refusal_in(pod_context, id, &world.suppose(with), reservations)
+        refusal_in(context, id, &world.suppose(with), reservations)
     });
-    with_nominated.or_else(|| refusal_in(pod_context, id, world, reservations))
+    with_nominated.or_else(|| refusal_in(context, id, world, reservations))
 }
 
 /// Why the pod does not fit the node as it is in `world`.
 fn refusal_in(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     id: NodeId,
     world: &Snapshot<'_>,
     reservations: &Registry,
 ) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for plugin in &reservations.filters {
-        if let Some(filter) = plugin.prepare(pod_context, world)
+        if let Some(filter) = plugin.prepare(context, world)
             && let Verdict::Rejects(rejections) = filter(id)
         {
             reasons.extend(rejections.iter().map(|rejection| rejection.reason.to_string()));
         }
     }
-    let insufficient = world.ledger(id).and_then(|ledger| insufficient(pod_context, ledger));
+    let insufficient = world.ledger(id).and_then(|ledger| insufficient(context, ledger));
     if let Some(resource) = insufficient.filter(|_| reasons.is_empty()) {
         reasons.push(format!("Insufficient {resource}"));
     }
@@ -81,17 +81,17 @@ fn refusal_in(
 ///
 /// In our own scheduler NodeResourcesFit rejects such a node. kube-scheduler has run that filter already, but it may know that a
 /// pod left and not know the reservation for its replacement, or not know a pod that passed after it.
-fn insufficient(pod_context: &PodContext<'_>, ledger: &Ledger) -> Option<ResourceName> {
-    let room = ledger.room_for(pod_context);
+fn insufficient(context: &PodContext<'_>, ledger: &Ledger) -> Option<ResourceName> {
+    let room = ledger.room_for(context);
     let keeps = |entry: &&Entry| {
         is_live(entry)
-            && !pod_context.outranks(&entry.reservation, ledger)
-            && !pod_context.may_use(&entry.reservation)
+            && !context.outranks(&entry.reservation, ledger)
+            && !context.may_use(&entry.reservation)
     };
     let is_kept = |resource: &ResourceName| {
         ledger.entries.iter().filter(keeps).any(|entry| entry.reservation.amount.get(resource) > 0)
     };
-    let requests = pod_context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
+    let requests = context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
     requests
         .map(|(resource, amount)| (amount > room.free(&resource), resource))
         .find(|(is_short, resource)| *is_short && is_kept(resource))
@@ -100,10 +100,10 @@ fn insufficient(pod_context: &PodContext<'_>, ledger: &Ledger) -> Option<Resourc
 
 /// Nodes with a reservation that the pod may use get the highest score, all others 0.
 pub(super) fn prioritize(pod: &Pod, nodes: &[NodeName], world: &Snapshot<'_>) -> Vec<(NodeName, i64)> {
-    let pod_context = world.pod_context(pod);
+    let context = world.context(pod);
     let is_own = |name: &NodeName| {
         let ledger = world.find(name).and_then(|id| world.ledger(id));
-        ledger.is_some_and(|ledger| ledger.room_for(&pod_context).own.is_some())
+        ledger.is_some_and(|ledger| ledger.room_for(&context).own.is_some())
     };
     nodes.iter().map(|name| (name.clone(), if is_own(name) { PRIORITY_MAX } else { 0 })).collect()
 }

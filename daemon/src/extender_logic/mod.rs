@@ -215,8 +215,8 @@ impl ExtenderLogic {
         world: &Snapshot<'_>,
     ) -> BTreeMap<NodeName, String> {
         self.passed_pods.remove(&pod.key);
-        let pod_context = world.pod_context(pod);
-        let reserved_node = fit::reserved_node(&pod_context, world, &self.reservations);
+        let context = world.context(pod);
+        let reserved_node = fit::reserved_node(&context, world, &self.reservations);
         let mut refused = BTreeMap::new();
         let mut counted = Vec::new();
         for name in nodes {
@@ -225,7 +225,7 @@ impl ExtenderLogic {
                 (Some(reserved_node), _) if reserved_node != name => Some(fit::NOT_RESERVED_NODE.to_owned()),
                 (_, Some(ledger)) if fit::has_reservations(ledger) => {
                     let why = fit::refusal(
-                        &pod_context,
+                        &context,
                         ledger.id,
                         &self.passed_pods.suppose(world, ledger, &pod.uid),
                         &self.reservations,
@@ -251,7 +251,7 @@ impl ExtenderLogic {
         candidates: &BTreeMap<NodeName, Victims>,
         world: &Snapshot<'_>,
     ) -> BTreeMap<NodeName, Victims> {
-        let pod_context = world.pod_context(pod);
+        let context = world.context(pod);
         let helps = |(node, victims): &(&NodeName, &Victims)| {
             let ledger = world.find(node).and_then(|id| world.ledger(id));
             let Some(ledger) = ledger.filter(|ledger| fit::has_reservations(ledger)) else { return true };
@@ -259,7 +259,7 @@ impl ExtenderLogic {
             for victim in &victims.pods {
                 without.remove(victim);
             }
-            fit::refusal(&pod_context, ledger.id, &world.suppose(without), &self.reservations).is_none()
+            fit::refusal(&context, ledger.id, &world.suppose(without), &self.reservations).is_none()
         };
         let left = candidates.iter().filter(helps);
         left.map(|(node, victims)| (node.clone(), victims.clone())).collect()

@@ -111,7 +111,7 @@ impl Scheduler {
         if cycle::refusal(pod, &world, registry).is_some() {
             return false;
         }
-        let trace = cycle::diagnose(&world.pod_context(pod), &world, registry, Depth::First);
+        let trace = cycle::diagnose(&world.context(pod), &world, registry, Depth::First);
         let feasible =
             trace.into_iter().flat_map(|trace| trace.nodes).filter(|node| node.rejections.is_empty());
         let nodes: Vec<NodeName> = feasible.filter_map(|node| world.name(node.id).cloned()).collect();
@@ -196,7 +196,7 @@ impl ExtenderFilter {
 impl Filter for ExtenderFilter {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         let supposed = world.supposed().map(|ledger| ledger.id);
@@ -210,7 +210,7 @@ impl Filter for ExtenderFilter {
 impl Score for ExtenderScore {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {

@@ -154,7 +154,7 @@ fn is_about(row: &Row<'_>, key: &PodKey, uid: Option<&Uid>) -> bool {
 
 fn may_use(row: &Row<'_>, key: &PodKey, snapshot: &Snapshot<'_>) -> bool {
     let (Some(entry), Some(pod)) = (row.entry(), snapshot.pod(key)) else { return false };
-    snapshot.pod_context(pod).may_use(&entry.reservation)
+    snapshot.context(pod).may_use(&entry.reservation)
 }
 
 async fn node(name: &str, args: &Describe, context: &Context) -> Result<String, Failure> {

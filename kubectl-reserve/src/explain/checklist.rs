@@ -63,13 +63,13 @@ impl Checklist {
 pub fn checklist(cluster: &mut Cluster, input: &Input<'_>, name: &str) -> Result<Checklist, String> {
     let filter_results = judge::run_filters(cluster, input)?;
     let snapshot = cluster.snapshot(input.now);
-    let pod_context = snapshot.pod_context(input.pod);
+    let context = snapshot.context(input.pod);
     let node_name = NodeName::from(name);
     let found = filter_results.nodes.into_iter().find(|result| result.name == node_name);
     let result = found.ok_or_else(|| format!("nodes {name:?} not found"))?;
     let ledger = snapshot.ledger(result.id).ok_or_else(|| format!("nodes {name:?} not found"))?;
     let registry = input.rules.of(input.pod);
-    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
+    let describer = NodeDescriber { context: &context, snapshot: &snapshot, registry };
     let miss = describer.miss(&result, 0);
     let check = |filter: &Arc<dyn Filter>| {
         let own = miss.blockers.iter().filter(|blocker| blocker.filter == filter.name());
@@ -100,7 +100,7 @@ fn passing_evidence(
     ledger: &Ledger,
     figures: &[Figure],
 ) -> Option<String> {
-    let pod = describer.pod_context.pod;
+    let pod = describer.context.pod;
     match filter.name() {
         "TaintToleration" => {
             let taints = ledger.node.taints.iter().filter(|taint| taint.effect.repels()).count();
@@ -119,7 +119,7 @@ fn passing_evidence(
             let all: Vec<String> = shown.map(words).collect();
             (!all.is_empty()).then(|| all.join("; "))
         }
-        _ => match filter.evidence(None, describer.pod_context, ledger, describer.snapshot)? {
+        _ => match filter.evidence(None, describer.context, ledger, describer.snapshot)? {
             Evidence::Spread(all) if !all.is_empty() => {
                 let words =
                     |one: &SpreadStatus| format!("{} {}", words::short_key(&one.key), evidence::counts(one));

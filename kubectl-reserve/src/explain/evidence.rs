@@ -27,7 +27,7 @@ pub(super) fn is_cheap(rejection: &Rejection) -> bool {
 pub(super) fn of(
     rejection: &Rejection,
     ledger: &Ledger,
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     snapshot: &Snapshot<'_>,
     registry: &Registry,
 ) -> Option<String> {
@@ -35,7 +35,7 @@ pub(super) fn of(
         return Some(problem.to_string());
     }
     let filter = registry.filters.iter().find(|filter| filter.name() == rejection.plugin)?;
-    match filter.evidence(Some(&rejection.reason), pod_context, ledger, snapshot)? {
+    match filter.evidence(Some(&rejection.reason), context, ledger, snapshot)? {
         Evidence::Spread(all) => unmet_spread(&all),
         evidence => Some(describe(&evidence)),
     }

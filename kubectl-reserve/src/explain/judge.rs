@@ -93,9 +93,9 @@ pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<
     let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
     let order = rank::order(&filter_results.nodes, &cost);
     let snapshot = cluster.snapshot(input.now);
-    let pod_context = snapshot.pod_context(input.pod);
+    let context = snapshot.context(input.pod);
     let registry = input.rules.of(input.pod);
-    let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
+    let describer = NodeDescriber { context: &context, snapshot: &snapshot, registry };
     let (groups, grouped_by) = group::groups(&filter_results, &order, &describer, input.options.group_by);
     // If a PreFilter plugin rejects the pod, the reason is the same for every node, and no ranking is needed.
     let shown = if filter_results.refused.is_empty() { input.options.nodes.of(order.len()) } else { 0 };
@@ -138,9 +138,9 @@ fn notes(input: &Input<'_>, counted: &str) -> Vec<String> {
 /// Runs every filter on every node.
 pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<FilterResults, String> {
     let snapshot = cluster.snapshot(input.now);
-    let pod_context = snapshot.pod_context(input.pod);
+    let context = snapshot.context(input.pod);
     let registry = input.rules.of(input.pod);
-    let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
+    let inspection = Inspection::new(&context, &snapshot, registry)?;
     let enforced = input.rules.are_enforced(input.pod);
     let mut nodes = Vec::with_capacity(snapshot.len());
     for ledger in snapshot.nodes() {
@@ -149,7 +149,7 @@ pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<Fi
             let is_cordon = |reason: &Reason| reason.code() == RefusalCode::Cordoned;
             rejections.retain(|one| !(matches!(one.reason, Reason::Taint(_)) && is_cordon(&one.reason)));
         }
-        let figures = figures(&pod_context, ledger, &inspection.nominated(ledger.id), enforced);
+        let figures = figures(&context, ledger, &inspection.nominated(ledger.id), enforced);
         let is_refused = !inspection.pre_filter_rejections().is_empty();
         let blocker = |rejection: Rejection| {
             let of = if is_refused { RejectionKind::of_pre_filter } else { RejectionKind::of_filter };
@@ -158,10 +158,10 @@ pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<Fi
         let blockers = rejections.into_iter().map(blocker).collect();
         nodes.push(NodeResult { id: ledger.id, name: ledger.node.name.clone(), blockers, figures });
     }
-    let first = cycle::diagnose(&pod_context, &snapshot, registry, Depth::First)?;
+    let first = cycle::diagnose(&context, &snapshot, registry, Depth::First)?;
     let awaited_node = inspection.node_wait()?.map(|awaited| {
         let leaving = snapshot.find(&awaited.node).and_then(|id| snapshot.ledger(id)).and_then(|ledger| {
-            let own = ledger.entries.iter().filter(|entry| pod_context.may_use(&entry.reservation));
+            let own = ledger.entries.iter().filter(|entry| context.may_use(&entry.reservation));
             let mut replaced = own.filter_map(|entry| entry.reservation.replaces());
             replaced.find(|replaced| ledger.pods.iter().any(|pod| pod.uid == replaced.uid))
         });
@@ -182,7 +182,7 @@ pub(super) fn run_filters(cluster: &mut Cluster, input: &Input<'_>) -> Result<Fi
 
 /// The node's amounts of every resource that the pod requests. Pods that are nominated to the node count as bound to it.
 fn figures(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     ledger: &Ledger,
     nominated: &[&Arc<Pod>],
     enforced: bool,
@@ -192,8 +192,8 @@ fn figures(
     }
     let mut used = ledger.used.clone();
     nominated.iter().for_each(|pod| used.add_assign(&pod.spec.requests.incoming));
-    let reserved = if enforced { ledger.room_for(pod_context).reserved } else { Resources::default() };
-    let asks = pod_context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
+    let reserved = if enforced { ledger.room_for(context).reserved } else { Resources::default() };
+    let asks = context.pod.spec.requests.incoming.iter().filter(|(_, amount)| *amount > 0);
     let figure = |(resource, asks): (ResourceName, i64)| Figure {
         numbers: Numbers {
             asks,
@@ -208,7 +208,7 @@ fn figures(
 
 /// Describes results: finds out which taint, pod, volume or reservation they are about.
 pub(super) struct NodeDescriber<'t> {
-    pub(super) pod_context: &'t PodContext<'t>,
+    pub(super) context: &'t PodContext<'t>,
     pub(super) snapshot: &'t Snapshot<'t>,
     pub(super) registry: &'t Registry,
 }
@@ -216,7 +216,7 @@ pub(super) struct NodeDescriber<'t> {
 impl NodeDescriber<'_> {
     pub(super) fn evidence(&self, result: &NodeResult, blocker: &ClassifiedRejection) -> Option<String> {
         let ledger = self.snapshot.ledger(result.id)?;
-        evidence::of(&blocker.rejection, ledger, self.pod_context, self.snapshot, self.registry)
+        evidence::of(&blocker.rejection, ledger, self.context, self.snapshot, self.registry)
     }
 
     pub(super) fn miss(&self, result: &NodeResult, rank: usize) -> Miss {
@@ -252,7 +252,7 @@ impl NodeDescriber<'_> {
                 expires: entry.reservation.expires(),
             }
         };
-        let room = ledger.room_for(self.pod_context);
+        let room = ledger.room_for(self.context);
         let all = room.kept.iter().map(reservation);
         all.filter(|reservation| !reservation.amounts.is_empty()).collect()
     }

@@ -61,8 +61,8 @@ fn ask(snapshot: &Snapshot<'_>, input: &Input<'_>, pod: &Pod, nodes: &[NodeId]) 
     if nodes.is_empty() {
         return None;
     }
-    let pod_context = snapshot.pod_context(pod);
-    Inspection::new(&pod_context, snapshot, input.rules.of(pod)).ok()?.post_filter_on(nodes).ok()
+    let context = snapshot.context(pod);
+    Inspection::new(&context, snapshot, input.rules.of(pod)).ok()?.post_filter_on(nodes).ok()
 }
 
 /// The nodes that would have enough allocatable room without all pods of lower priority; the nearest first.

@@ -168,8 +168,8 @@ fn holds(test_cluster: &TestCluster, own: &Json, fix: &Fix) -> bool {
     }
     let (rules, built) = (rules(), own.build());
     let snapshot = cluster.snapshot(now());
-    let pod_context = snapshot.pod_context(&built);
-    let inspection = Inspection::new(&pod_context, &snapshot, rules.of(&built)).unwrap();
+    let context = snapshot.context(&built);
+    let inspection = Inspection::new(&context, &snapshot, rules.of(&built)).unwrap();
     let place = NodeName::from(place.unwrap().as_str());
     inspection.fits(snapshot.find(&place).unwrap()).unwrap()
 }

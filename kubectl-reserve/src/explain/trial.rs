@@ -114,8 +114,8 @@ impl<'c> Trial<'c> {
         let registry = rules.of(&self.pod);
         let snapshot = self.cluster.snapshot(self.now);
         let Some(id) = snapshot.find(node) else { return Ok(false) };
-        let pod_context = snapshot.pod_context(&self.pod);
-        let inspection = Inspection::new(&pod_context, &snapshot, registry)?;
+        let context = snapshot.context(&self.pod);
+        let inspection = Inspection::new(&context, &snapshot, registry)?;
         Ok(inspection.fits(id)? && inspection.node_wait()?.is_none_or(|awaited| awaited.node == *node))
     }
 

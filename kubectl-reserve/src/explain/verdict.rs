@@ -28,7 +28,7 @@ pub(super) fn verdict(
         .collect();
     if let Some((first, rest)) = fits.split_first() {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let scheduler = &describer.pod_context.pod.spec.scheduler_name;
+        let scheduler = &describer.context.pod.spec.scheduler_name;
         let asks = format!("If it stays Pending, is a scheduler called {scheduler} running?");
         return vec![format!("It fits now on {first}{more}."), asks];
     }

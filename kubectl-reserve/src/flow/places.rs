@@ -50,8 +50,8 @@ pub fn obstacles(
 ) -> Result<Vec<String>, String> {
     let replacement = replace(cluster, pod, 0);
     let world = cluster.snapshot(now);
-    let pod_context = world.pod_context(&replacement);
-    let inspection = Inspection::new(&pod_context, &world, registry)?;
+    let context = world.context(&replacement);
+    let inspection = Inspection::new(&context, &world, registry)?;
     let id = world.find(to).ok_or_else(|| format!("there is no node {to}"))?;
     let mut words: Vec<String> =
         inspection.every_reason(id)?.iter().map(|rejection| rejection.reason.to_string()).collect();

@@ -27,11 +27,11 @@ pub(crate) fn rollout_deadlock(
         of.get(1).is_some_and(|owner| owner.uid == top.uid)
             && of.first().is_some_and(|one| one.uid != set.uid)
     };
-    let pod_context = snapshot.pod_context(pod);
+    let context = snapshot.context(pod);
     let fits_without = |ledger: &Ledger, old: &Pod| {
         let mut without = ledger.clone();
         without.remove(&old.uid);
-        let trace = cycle::diagnose(&pod_context, &snapshot.suppose(without), registry, Depth::First);
+        let trace = cycle::diagnose(&context, &snapshot.suppose(without), registry, Depth::First);
         trace.is_ok_and(|trace| trace.feasible().any(|id| id == ledger.id))
     };
     let mut old = 0;

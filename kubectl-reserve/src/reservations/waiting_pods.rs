@@ -26,7 +26,7 @@ pub(crate) fn waiting_pods(row: &Row<'_>, snapshot: &Snapshot<'_>, keys: &[PodKe
     let without = without(row, snapshot);
     let waits = |key: &PodKey| {
         let pod = snapshot.pod(key)?;
-        let is_own = snapshot.pod_context(pod).may_use(&entry.reservation);
+        let is_own = snapshot.context(pod).may_use(&entry.reservation);
         let would = || {
             let holds = !entry.held.is_zero();
             holds && !fits(pod, snapshot, row.ledger, &registry) && fits(pod, &without, row.ledger, &registry)
@@ -50,8 +50,8 @@ fn without<'w>(row: &Row<'_>, snapshot: &Snapshot<'w>) -> Snapshot<'w> {
 }
 
 fn fits(pod: &Pod, snapshot: &Snapshot<'_>, ledger: &Ledger, registry: &Registry) -> bool {
-    let pod_context = snapshot.pod_context(pod);
-    let Ok(trace) = cycle::diagnose(&pod_context, snapshot, registry, Depth::First) else { return false };
+    let context = snapshot.context(pod);
+    let Ok(trace) = cycle::diagnose(&context, snapshot, registry, Depth::First) else { return false };
     let here = trace.nodes.iter().find(|node| node.id == ledger.id);
     trace.pre_filter_rejections.is_empty() && here.is_some_and(|node| node.rejections.is_empty())
 }

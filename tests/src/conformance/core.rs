@@ -142,7 +142,7 @@ impl Core {
             return Ok(CaseOutcome { pre_enqueue, ..CaseOutcome::default() });
         }
         let snapshot = self.cluster.snapshot(Timestamp::UNIX_EPOCH);
-        match step_by_step(&snapshot.pod_context(pod), &snapshot, &self.steps, all) {
+        match step_by_step(&snapshot.context(pod), &snapshot, &self.steps, all) {
             Err(error) => Ok(CaseOutcome { error: Some(error), ..CaseOutcome::default() }),
             Ok((trace, mut nodes)) => {
                 let nodes = self.order.iter().filter_map(|name| nodes.remove(name)).collect();
@@ -162,9 +162,9 @@ fn chosen(pod: &Pod, node: &NodeName, snapshot: &Snapshot<'_>, registry: &Regist
     let Some(ledger) = snapshot.find(node).and_then(|id| snapshot.ledger(id)) else {
         return Claims::default();
     };
-    let pod_context = snapshot.pod_context(pod);
+    let context = snapshot.context(pod);
     let reserved =
-        registry.reserves.iter().filter_map(|plugin| plugin.reserve(&pod_context, ledger, snapshot).ok());
+        registry.reserves.iter().filter_map(|plugin| plugin.reserve(&context, ledger, snapshot).ok());
     Claims(reserved.flatten().filter(|claim| matches!(claim, Claim::Volume(_))).collect())
 }
 
@@ -178,15 +178,15 @@ fn held_back(pod: &Pod, registry: &Registry) -> Vec<Verdict> {
 
 /// The first rejection of every node, with `all` the verdict of every filter about every node, and every score.
 fn step_by_step(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     snapshot: &Snapshot<'_>,
     registry: &Registry,
     all: bool,
 ) -> Result<(Diagnosis, BTreeMap<String, NodeOutcome>), String> {
-    let first = cycle::diagnose(pod_context, snapshot, registry, Depth::First)?;
+    let first = cycle::diagnose(context, snapshot, registry, Depth::First)?;
     let is_refused = !first.pre_filter_rejections.is_empty();
     let every = match all && !is_refused {
-        true => cycle::diagnose(pod_context, snapshot, registry, Depth::All)?.nodes,
+        true => cycle::diagnose(context, snapshot, registry, Depth::All)?.nodes,
         false => Vec::new(),
     };
     let mut nodes: BTreeMap<String, NodeOutcome> = BTreeMap::new();
@@ -196,7 +196,7 @@ fn step_by_step(
         let filters = every.get(index).map(|every| verdicts(&every.rejections)).unwrap_or_default();
         nodes.insert(node.clone(), NodeOutcome { node, rejection, filters, ..NodeOutcome::default() });
     }
-    score(pod_context, snapshot, registry, &first, &mut nodes)?;
+    score(context, snapshot, registry, &first, &mut nodes)?;
     Ok((first, nodes))
 }
 
@@ -295,7 +295,7 @@ fn verdicts(rejections: &[Rejection]) -> Vec<Verdict> {
 }
 
 fn score(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     snapshot: &Snapshot<'_>,
     registry: &Registry,
     trace: &Diagnosis,
@@ -303,7 +303,7 @@ fn score(
 ) -> Result<(), String> {
     let fitting: Vec<_> = trace.nodes.iter().filter(|node| node.rejections.is_empty()).collect();
     let feasible: Vec<NodeId> = fitting.iter().map(|node| node.id).collect();
-    for scores in cycle::scores(pod_context, snapshot, registry, &feasible)? {
+    for scores in cycle::scores(context, snapshot, registry, &feasible)? {
         for (fits, (raw, weighted)) in fitting.iter().zip(scores.raw.iter().zip(&scores.weighted)) {
             if let Some(node) = snapshot.name(fits.id).and_then(|name| nodes.get_mut(name.as_str())) {
                 let scored = NodeScore { raw: *raw, weighted: *weighted };

@@ -140,8 +140,8 @@ fn feasible(cluster: &mut Cluster, pod: &Pod, enforces: bool) -> Result<BTreeSet
     if cycle::refusal(pod, &world, &registry).is_some() {
         return Ok(BTreeSet::new());
     }
-    let trace = cycle::diagnose(&world.pod_context(pod), &world, &registry, Depth::First)
-        .map_err(anyhow::Error::msg)?;
+    let trace =
+        cycle::diagnose(&world.context(pod), &world, &registry, Depth::First).map_err(anyhow::Error::msg)?;
     let names = trace.feasible().filter_map(|id| world.name(id)).map(ToString::to_string);
     Ok(names.collect())
 }

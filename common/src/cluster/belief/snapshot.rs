@@ -126,7 +126,7 @@ impl<'w> Snapshot<'w> {
         self.cluster.nominated.keys().filter_map(|name| self.find(name))
     }
 
-    pub fn pod_context<'p>(&self, pod: &'p Pod) -> PodContext<'p>
+    pub fn context<'p>(&self, pod: &'p Pod) -> PodContext<'p>
     where
         'w: 'p,
     {

@@ -121,16 +121,16 @@ impl Ledger {
         pod
     }
 
-    /// The room for `pod_context` on this node: everything that is neither used nor kept for others.
-    pub fn room_for<'l>(&'l self, pod_context: &PodContext<'_>) -> Room<'l> {
-        let own = self.own_entry(pod_context);
+    /// The room for `context` on this node: everything that is neither used nor kept for others.
+    pub fn room_for<'l>(&'l self, context: &PodContext<'_>) -> Room<'l> {
+        let own = self.own_entry(context);
         let mut reserved = Resources::default();
         let mut kept = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            if own == Some(index) || entry.is_empty() || pod_context.outranks(&entry.reservation, self) {
+            if own == Some(index) || entry.is_empty() || context.outranks(&entry.reservation, self) {
                 continue;
             }
-            let held = held_from(pod_context, entry, self);
+            let held = held_from(context, entry, self);
             if !held.is_zero() {
                 reserved.add_assign(&held);
                 kept.push((entry, held));
@@ -199,15 +199,15 @@ impl Ledger {
         }
     }
 
-    /// The index of the entry that `pod_context` would take: the one that replaces a pod of its name, else the oldest that it may
+    /// The index of the entry that `context` would take: the one that replaces a pod of its name, else the oldest that it may
     /// use. A seat goes before the plain form, which other pods of the owner can share.
-    fn own_entry(&self, pod_context: &PodContext<'_>) -> Option<usize> {
+    fn own_entry(&self, context: &PodContext<'_>) -> Option<usize> {
         let usable = self.entries.iter().enumerate().filter(|(_, entry)| {
             matches!(entry.state, ReservationState::Held | ReservationState::Short)
-                && pod_context.may_use(&entry.reservation)
+                && context.may_use(&entry.reservation)
         });
         let is_named = |reservation: &Reservation| {
-            reservation.replaces().is_some_and(|replaced| replaced.name == pod_context.pod.key.name)
+            reservation.replaces().is_some_and(|replaced| replaced.name == context.pod.key.name)
         };
         usable
             .min_by_key(|(_, entry)| {

@@ -31,8 +31,8 @@ pub(in crate::cluster) fn unused_by_pods(
     };
     let is_owners_pod = |one: &&PodContext<'_>| one.may_use(reservation) || took_seat(one.pod);
     let mut used = Resources::default();
-    for pod_context in pod_contexts.iter().filter(is_owners_pod) {
-        used.add_assign(pod_context.pod.spec.requests.counted());
+    for context in pod_contexts.iter().filter(is_owners_pod) {
+        used.add_assign(context.pod.spec.requests.counted());
     }
     remainder(&reservation.amount, &used)
 }
@@ -50,14 +50,14 @@ pub(in crate::cluster) fn beyond_held_seats(
     remainder(unused, &used)
 }
 
-/// What `entry` of `ledger` keeps from `pod_context`.
+/// What `entry` of `ledger` keeps from `context`.
 pub(in crate::cluster) fn held_from<'e>(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     entry: &'e Entry,
     ledger: &Ledger,
 ) -> Cow<'e, Resources> {
     let (reservation, entries) = (&*entry.reservation, &ledger.entries);
-    let yields = |other: &Entry| pod_context.outranks(&other.reservation, ledger);
+    let yields = |other: &Entry| context.outranks(&other.reservation, ledger);
     let is_yielding_seat =
         |other: &Entry| is_seat(other, reservation) && !other.held.is_zero() && yields(other);
     match reservation.is_manual() && entries.iter().any(is_yielding_seat) {

@@ -64,16 +64,16 @@ pub(in crate::cluster) fn age(reservation: &Reservation) -> (Option<Timestamp>, 
 }
 
 /// Whether the pod can take the reservation. Pods share the plain form, so none of them takes it; and no pod replaces itself.
-fn may_take(pod_context: &PodContext<'_>, reservation: &Reservation) -> bool {
+fn may_take(context: &PodContext<'_>, reservation: &Reservation) -> bool {
     let replaced: Option<&Uid> = reservation.replaces().map(|pod| &pod.uid);
-    !reservation.is_manual() && replaced != Some(&pod_context.pod.uid) && pod_context.may_use(reservation)
+    !reservation.is_manual() && replaced != Some(&context.pod.uid) && context.may_use(reservation)
 }
 
 /// Whether the pod has a stamp that names a seat of its owner; the seat itself may be gone. A bare pod is its own owner and had
 /// another UID before, so the stamp of a bare pod may name any owner.
-fn has_seat_stamp(pod_context: &PodContext<'_>) -> bool {
-    let stamp = pod_context.pod.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
-    stamp.is_some_and(|(owner, _)| pod_context.is_bare() || pod_context.is_owned_by(&Uid::from(owner)))
+fn has_seat_stamp(context: &PodContext<'_>) -> bool {
+    let stamp = context.pod.stamp.as_deref().and_then(|stamp| stamp.split_once('.'));
+    stamp.is_some_and(|(owner, _)| context.is_bare() || context.is_owned_by(&Uid::from(owner)))
 }
 
 /// How much older than a reservation the pod may be that takes it without a stamp: the deletion of the replaced pod, and with it

@@ -85,12 +85,12 @@ impl NotReservedReason {
 impl Cluster {
     /// The automatic reservation that `pod` should have as of `now`, whether or not it exists already.
     pub fn automatic_reservation(&self, pod: &Pod, now: Timestamp) -> Result<Reservation, NotReservedReason> {
-        let pod_context = PodContext::new(pod, &self.owners);
-        let life = self.reservation_life_for(&pod_context).ok_or(NotReservedReason::NotRequested)?;
+        let context = PodContext::new(pod, &self.owners);
+        let life = self.reservation_life_for(&context).ok_or(NotReservedReason::NotRequested)?;
         if !pod.deleting && pod.keep().and_then(Keep::life).is_none() {
             return Err(NotReservedReason::NotRequested);
         }
-        check_eligible(&pod_context)?;
+        check_eligible(&context)?;
         if !pod.is_admitted() {
             return Err(NotReservedReason::NotAdmitted);
         }
@@ -99,7 +99,7 @@ impl Cluster {
         if !ledger.node.is_ready {
             return Err(NotReservedReason::Unfit("its node is not ready"));
         }
-        let owner = reservation_owner(&pod_context, &self.owners)?;
+        let owner = reservation_owner(&context, &self.owners)?;
         let expires = match pod.deleting {
             // Once the pod is gone, the rest of its grace period does not count.
             true if self.is_there(pod) => {
@@ -127,10 +127,10 @@ impl Cluster {
         self.reservation_life_for(&PodContext::new(pod, &self.owners))
     }
 
-    pub(in crate::cluster) fn reservation_life_for(&self, pod_context: &PodContext<'_>) -> Option<Duration> {
-        let namespace = self.catalog.namespaces.named(&pod_context.pod.key.namespace);
-        let owners = pod_context.chain().iter().map(|owner| owner.keep.as_ref());
-        let keeps = std::iter::once(pod_context.pod.keep()).chain(owners);
+    pub(in crate::cluster) fn reservation_life_for(&self, context: &PodContext<'_>) -> Option<Duration> {
+        let namespace = self.catalog.namespaces.named(&context.pod.key.namespace);
+        let owners = context.chain().iter().map(|owner| owner.keep.as_ref());
+        let keeps = std::iter::once(context.pod.keep()).chain(owners);
         let keeps = keeps.chain([namespace.and_then(|namespace| namespace.keep.as_ref())]);
         keeps.flatten().find_map(Keep::life)
     }
@@ -138,9 +138,9 @@ impl Cluster {
     /// Whether a waiting pod may be the replacement of a pod with an automatic reservation: `reserve/keep` applies to it, and its
     /// owner misses pods.
     pub fn is_expected_replacement(&self, pod: &Pod) -> bool {
-        let pod_context = PodContext::new(pod, &self.owners);
-        self.reservation_life_for(&pod_context).is_some()
-            && reservation_owner(&pod_context, &self.owners)
+        let context = PodContext::new(pod, &self.owners);
+        self.reservation_life_for(&context).is_some()
+            && reservation_owner(&context, &self.owners)
                 .is_ok_and(|owner| self.missing_replicas(&owner).is_none_or(|missing| missing > 0))
     }
 
@@ -210,11 +210,11 @@ fn is_open(ledger: &Ledger, reservation: &Reservation, state: ReservationState) 
     }
 }
 
-fn check_eligible(pod_context: &PodContext<'_>) -> Result<(), NotReservedReason> {
-    let pod = pod_context.pod;
+fn check_eligible(context: &PodContext<'_>) -> Result<(), NotReservedReason> {
+    let pod = context.pod;
     let unfit = if pod.is_mirror {
         "its kubelet makes it from a file"
-    } else if pod_context.is_of_daemon_set() {
+    } else if context.is_of_daemon_set() {
         "a DaemonSet's pods return to their nodes by themselves"
     } else if pod.preempted {
         "it has to go for a more important pod"

@@ -62,7 +62,7 @@ impl Cluster {
         pods.filter(is_owned).collect()
     }
 
-    pub fn pod_context<'w>(&'w self, pod: &'w Pod) -> PodContext<'w> {
+    pub fn context<'w>(&'w self, pod: &'w Pod) -> PodContext<'w> {
         PodContext::new(pod, &self.owners)
     }
 

@@ -32,9 +32,9 @@ impl Cluster {
         if !can_be_too_long(pod) || !pod.is_counted() {
             return None;
         }
-        let pod_context = PodContext::new(pod, &self.owners);
-        self.reservation_life_for(&pod_context)?;
-        let owner = reservation_owner(&pod_context, &self.owners).ok()?;
+        let context = PodContext::new(pod, &self.owners);
+        self.reservation_life_for(&context)?;
+        let owner = reservation_owner(&context, &self.owners).ok()?;
         // The answer must not depend on the time: times of whole seconds all have the same length.
         let now = Moment::of(self.now).time();
         let reservation = reservation(pod, owner, now, now).ok()?;

@@ -89,11 +89,11 @@ impl Cluster {
 
 /// The owner of a reservation: the top owner, or the pod itself if it has no controller.
 pub(in crate::cluster) fn reservation_owner(
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     owners: &Owners,
 ) -> Result<Owner, NotReservedReason> {
-    if pod_context.is_bare() {
-        let (key, uid) = (&pod_context.pod.key, pod_context.pod.uid.clone());
+    if context.is_bare() {
+        let (key, uid) = (&context.pod.key, context.pod.uid.clone());
         return Ok(Owner {
             kind: "Pod".into(),
             namespace: key.namespace.clone(),
@@ -102,10 +102,10 @@ pub(in crate::cluster) fn reservation_owner(
         });
     }
     // If one of the owners is gone or not read yet, the top owner is unknown.
-    if owners.is_missing_for(pod_context.pod) {
+    if owners.is_missing_for(context.pod) {
         return Err(NotReservedReason::NoOwner);
     }
-    let top = pod_context.top().filter(|top| top.uid.is_canonical()).ok_or(NotReservedReason::NoOwner)?;
+    let top = context.top().filter(|top| top.uid.is_canonical()).ok_or(NotReservedReason::NoOwner)?;
     Ok(top.owner())
 }
 

@@ -33,10 +33,10 @@ fn is_made(set: &Workload, node: NodeBuilder, pod: &PodBuilder) -> bool {
 fn is_made_in(builder: ClusterBuilder, pod: &PodBuilder) -> bool {
     let mut cluster = builder.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-    let (pod_context, ledger) = (snapshot.pod_context(&pod), snapshot.nodes().next().unwrap());
-    let passes = pod_context.outranks(&ledger.entries[0].reservation, ledger);
-    assert_eq!(ledger.room_for(&pod_context).reserved.cpu, if passes { 0 } else { 4000 });
-    assert!(!pod_context.as_stranger().is_made_for(ledger), "what is kept for a class is about no DaemonSet");
+    let (context, ledger) = (snapshot.context(&pod), snapshot.nodes().next().unwrap());
+    let passes = context.outranks(&ledger.entries[0].reservation, ledger);
+    assert_eq!(ledger.room_for(&context).reserved.cpu, if passes { 0 } else { 4000 });
+    assert!(!context.as_stranger().is_made_for(ledger), "what is kept for a class is about no DaemonSet");
     passes
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 fn may_use(builder: ClusterBuilder, pod: &Pod, kept: &ReservationBuilder) -> bool {
     let mut cluster = builder.cluster();
-    cluster.snapshot(now()).pod_context(pod).may_use(&kept.build())
+    cluster.snapshot(now()).context(pod).may_use(&kept.build())
 }
 
 fn claims(pod: PodBuilder, api_version: &str, kind: &str, owner: &Workload, controller: &Value) -> Pod {
@@ -34,7 +34,7 @@ fn the_chain_leads_from_the_pod_over_its_replica_set_to_the_deployment() {
     assert!(!may_use(test_cluster(&[]), &replica, &reservation(&database())));
     let mut cluster = test_cluster(&[]).cluster();
     let snapshot = cluster.snapshot(now());
-    assert_eq!(snapshot.pod_context(&replica).top(), Some(&web()));
+    assert_eq!(snapshot.context(&replica).top(), Some(&web()));
     let renewed = replica_set("web-8b2f").of(&web());
     let next = pod("web-2").owned_by(&renewed).build();
     assert!(may_use(test_cluster(&[]).workload(&renewed), &next, &reservation(&web())), "a rollout keeps it");
@@ -156,9 +156,9 @@ fn reservations_yield_by_rank() {
         let mut cluster = cluster_builder().workload(&daemons).node(node("n1")).cluster();
         let pod = pod.build();
         let snapshot = cluster.snapshot(now());
-        let (pod_context, ledger) = (snapshot.pod_context(&pod), snapshot.nodes().next().unwrap());
-        assert_eq!(pod_context.outranks(&recorded.build(), ledger), passes_recorded, "{name}, recorded");
-        assert_eq!(pod_context.outranks(&manual.build(), ledger), passes_manual, "{name}, plain");
+        let (context, ledger) = (snapshot.context(&pod), snapshot.nodes().next().unwrap());
+        assert_eq!(context.outranks(&recorded.build(), ledger), passes_recorded, "{name}, recorded");
+        assert_eq!(context.outranks(&manual.build(), ledger), passes_manual, "{name}, plain");
     }
 }
 
@@ -170,7 +170,7 @@ fn room(kept: &[ReservationBuilder], pod: &PodBuilder) -> (i64, Option<String>) 
 fn room_in(test_cluster: ClusterBuilder, pod: &PodBuilder) -> (i64, Option<String>) {
     let mut cluster = test_cluster.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.pod_context(&pod));
+    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.context(&pod));
     let seat = room.own.map(|id| id.seat.as_ref().map_or("plain", |seat| seat.as_str()).to_owned());
     (room.free(&ResourceName::Cpu), seat)
 }

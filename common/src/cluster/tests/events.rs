@@ -304,7 +304,7 @@ fn a_kind_that_cannot_be_read_any_more_keeps_what_was_read() {
     let web_pod = replica("web-1").build();
     let mut cluster = test_cluster(&[]).cluster();
     cluster.apply(Event::WorkloadsUnreadable(OwnerKind::ReplicaSet));
-    assert!(cluster.snapshot(now()).pod_context(&web_pod).is_owned_by(&web().uid));
+    assert!(cluster.snapshot(now()).context(&web_pod).is_owned_by(&web().uid));
 }
 
 #[test]

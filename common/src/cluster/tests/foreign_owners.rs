@@ -60,13 +60,13 @@ fn a_pod_belongs_to_its_owner_once_that_was_read() {
     assert_eq!((&*owner.kind, &owner.uid), ("CloneSet.v1alpha1.apps.kruise.io", &clone_set().uid));
     assert_eq!(cluster.missing_replicas(&owner), None, "how many it wants cannot be told");
     let next = pod("web-2").owned_by(&clone_set()).build();
-    assert!(cluster.pod_context(&next).may_use(&kept));
-    assert!(cluster.pod_context(&next).may_use(&plain(&clone_set().uid).build()), "the plain form, too");
+    assert!(cluster.context(&next).may_use(&kept));
+    assert!(cluster.context(&next).may_use(&plain(&clone_set().uid).build()), "the plain form, too");
     let liar = pod("liar").owned_by(&Workload { name: "other".into(), ..clone_set() }).build();
-    assert!(!cluster.pod_context(&liar).may_use(&kept));
+    assert!(!cluster.context(&liar).may_use(&kept));
     assert!(cluster.owner_to_read(&liar).is_some(), "that is another claim");
     let abroad = pod("abroad").namespace("other").owned_by(&clone_set()).build();
-    assert!(!cluster.pod_context(&abroad).may_use(&kept));
+    assert!(!cluster.context(&abroad).may_use(&kept));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_object_of_another_uid_is_not_the_owner() {
     let again = Workload { uid: uid("again"), ..clone_set() };
     answer(&mut cluster, &clone_set(), OwnerAnswer::Found(Box::new(again)));
     let old = replica("web-1").build();
-    assert!(cluster.pod_context(&old).chain().is_empty());
+    assert!(cluster.context(&old).chain().is_empty());
     assert!(cluster.is_owner_gone(&clone_set().owner()), "the claimed one is not there");
     assert_eq!(cluster.automatic_reservation(&old, now()), Err(NotReservedReason::NoOwner));
 }
@@ -85,12 +85,12 @@ fn an_owner_that_is_gone_or_leaves_wants_no_pods() {
     let mut cluster = cluster_builder().node(node("n1")).pod(replica("web-1")).cluster();
     found(&mut cluster, &clone_set());
     answer(&mut cluster, &clone_set(), OwnerAnswer::Unknown);
-    assert_eq!(cluster.pod_context(&replica("web-1").build()).chain().len(), 1, "no answer says nothing");
+    assert_eq!(cluster.context(&replica("web-1").build()).chain().len(), 1, "no answer says nothing");
     found(&mut cluster, &Workload { is_deleting: true, resource_version: 2, ..clone_set() });
     assert_eq!(cluster.missing_replicas(&clone_set().owner()), Some(0));
     answer(&mut cluster, &clone_set(), OwnerAnswer::Gone);
     assert_eq!(cluster.missing_replicas(&clone_set().owner()), Some(0));
-    assert!(cluster.pod_context(&replica("web-1").build()).chain().is_empty());
+    assert!(cluster.context(&replica("web-1").build()).chain().is_empty());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_owners_above_are_read_too() {
     assert_eq!(cluster.owner_to_read(&broker), Some(claim(&kafka)));
     assert_eq!(cluster.reservation_life(&broker), None);
     found(&mut cluster, &Workload { keep: Keep::read("true"), ..kafka.clone() });
-    assert_eq!(cluster.pod_context(&broker).top(), cluster.owners().foreign(&claim(&kafka)));
+    assert_eq!(cluster.context(&broker).top(), cluster.owners().foreign(&claim(&kafka)));
     assert!(cluster.reservation_life(&broker).is_some(), "what it says counts for its pods");
 }
 

@@ -235,7 +235,7 @@ fn the_plain_form_does_not_give_way_with_a_seat_that_does() {
     let ledger = snapshot.nodes().next().unwrap();
     let reserved = |priority: i32| {
         let stranger = stranger("s").priority(priority).build();
-        let room = ledger.room_for(&snapshot.pod_context(&stranger));
+        let room = ledger.room_for(&snapshot.context(&stranger));
         let kept: Vec<i64> = room.kept.iter().map(|(_, held)| held.cpu).collect();
         (room.reserved.cpu, kept)
     };

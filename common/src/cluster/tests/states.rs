@@ -139,7 +139,7 @@ fn malformed_ones_are_in_no_books() {
     let snapshot = cluster.snapshot(now());
     assert!(snapshot.nodes().next().unwrap().entries.is_empty());
     let stranger = pod("p").cpu("4").build();
-    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.pod_context(&stranger));
+    let room = snapshot.nodes().next().unwrap().room_for(&snapshot.context(&stranger));
     assert_eq!(room.free(&ResourceName::Cpu), 4000);
 }
 

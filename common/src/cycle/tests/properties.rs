@@ -65,11 +65,11 @@ fn test_cluster() -> impl Strategy<Value = ClusterBuilder> {
 /// Whether what pods use and what is held for other pods fits the node, in the resources that `pod` requests.
 fn fits(cluster: &mut Cluster, pod: &Pod, on: &str) -> bool {
     let snapshot = cluster.snapshot(now());
-    let pod_context = snapshot.pod_context(pod);
+    let context = snapshot.context(pod);
     let ledger = snapshot.nodes().find(|ledger| ledger.node.name.as_str() == on).unwrap();
     let mut committed: Resources = ledger.used.clone();
     for entry in &ledger.entries {
-        if !pod_context.may_use(&entry.reservation) && !pod_context.outranks(&entry.reservation, ledger) {
+        if !context.may_use(&entry.reservation) && !context.outranks(&entry.reservation, ledger) {
             committed.add_assign(&entry.held);
         }
     }
@@ -86,8 +86,8 @@ proptest! {
         let (mut cluster, pod) = (test_cluster.cluster(), build("new", random_pod).build());
         let snapshot = cluster.snapshot(now());
         for registry in [default_registry(), without_reservations()] {
-            let first = diagnose(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::First).unwrap();
-            let all = diagnose(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::All).unwrap();
+            let first = diagnose(&snapshot.context(&pod), &snapshot, &registry, Depth::First).unwrap();
+            let all = diagnose(&snapshot.context(&pod), &snapshot, &registry, Depth::All).unwrap();
             let feasible: Vec<NodeId> = all.feasible().collect();
             assert_eq!(first.feasible().collect::<Vec<_>>(), feasible);
             match schedule(&pod, &snapshot, &registry) {
@@ -128,7 +128,7 @@ proptest! {
         let (mut cluster, pod) = (test_cluster.cluster(), build("new", (owner, cpu, SYSTEM_CRITICAL_PRIORITY)).build());
         let snapshot = cluster.snapshot(now());
         let feasible = |registry| {
-            diagnose(&snapshot.pod_context(&pod), &snapshot, &registry, Depth::First).unwrap().feasible().collect::<Vec<_>>()
+            diagnose(&snapshot.context(&pod), &snapshot, &registry, Depth::First).unwrap().feasible().collect::<Vec<_>>()
         };
         assert_eq!(feasible(default_registry()), feasible(without_reservations()));
     }

@@ -153,7 +153,7 @@ impl Plugin for Picky {
 impl Filter for Picky {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         ledger_filter(world, |ledger| {
@@ -166,13 +166,13 @@ impl Filter for Picky {
 }
 
 impl Permit for Picky {
-    fn permit(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) -> Permission {
+    fn permit(&self, _context: &PodContext<'_>, _ledger: &Ledger) -> Permission {
         self.permission.clone()
     }
 }
 
 impl PreBind for Picky {
-    fn pre_bind(&self, _pod_context: &PodContext<'_>, _ledger: &Ledger) -> Result<(), Rejection> {
+    fn pre_bind(&self, _context: &PodContext<'_>, _ledger: &Ledger) -> Result<(), Rejection> {
         if self.ready { Ok(()) } else { Err(no("not ready")) }
     }
 }

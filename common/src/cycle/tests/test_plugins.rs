@@ -51,7 +51,7 @@ impl Plugin for TestFilter {
 impl Filter for TestFilter {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         if (self.skips)(world) {
@@ -77,7 +77,7 @@ impl Plugin for Crowd {
 impl Score for Crowd {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
@@ -98,7 +98,7 @@ impl Plugin for FixedAdmission {
 }
 
 impl PreFilter for FixedAdmission {
-    fn pre_filter(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         self.1.clone()
     }
 }

@@ -43,18 +43,18 @@ impl Plugin for BalancedAllocation {
 }
 
 impl Score for BalancedAllocation {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     /// Pods without requests are not scored: they change no balance, and scores would send all of them to one node.
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let asks = pod_context.pod.spec.requests.counted();
+        let asks = context.pod.spec.requests.counted();
         let scored = self.weights.for_pod(|resource| asks.get(resource));
         if !scored.iter().any(ScoredResource::is_requested) {
             return Ok(None);

@@ -53,20 +53,20 @@ impl Plugin for BuildImageLocality {
 }
 
 impl Score for BuildImageLocality {
-    fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         // The annotation is not part of the pod's spec, so the image is hashed into the scope.
         let mut hasher = DefaultHasher::new();
-        self.image(pod_context.pod).hash(&mut hasher);
+        self.image(context.pod).hash(&mut hasher);
         Scope::Node(hasher.finish())
     }
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let Some(image) = self.image(pod_context.pod) else { return Ok(None) };
+        let Some(image) = self.image(context.pod) else { return Ok(None) };
         let score =
             ledger_scorer(
                 world,

@@ -66,7 +66,7 @@ fn pods_that_differ_in_the_annotation_alone_are_told_apart() {
     let snapshot = cluster.snapshot(now());
     let scope = |pod: PodBuilder| {
         let pod = pod.build();
-        match plugin("BUILD_IMAGE").scope(&snapshot.pod_context(&pod), &snapshot) {
+        match plugin("BUILD_IMAGE").scope(&snapshot.context(&pod), &snapshot) {
             Scope::Node(salt) => salt,
             Scope::Cluster => panic!("it follows from the node and the image"),
         }

@@ -27,7 +27,7 @@ impl Plugin for DefaultBinder {
 }
 
 impl Bind for DefaultBinder {
-    fn binds(&self, _pod_context: &PodContext<'_>) -> bool {
+    fn binds(&self, _context: &PodContext<'_>) -> bool {
         true
     }
 }

@@ -9,6 +9,6 @@ fn every_pod_is_bound() {
     let mut cluster = cluster_builder().cluster();
     let snapshot = cluster.snapshot(now());
     for pod in [pod("p"), pod("q").scheduler("another"), pod("r").priority(7)] {
-        assert!(DefaultBinder.binds(&snapshot.pod_context(&pod.build())));
+        assert!(DefaultBinder.binds(&snapshot.context(&pod.build())));
     }
 }

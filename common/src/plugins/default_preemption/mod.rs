@@ -103,7 +103,7 @@ fn result_with(message: &str) -> PostFilterResult {
 }
 
 fn ineligible(attempt: &Attempt<'_>) -> Option<&'static str> {
-    let pod = attempt.pod_context.pod;
+    let pod = attempt.context.pod;
     if !pod.spec.preempts {
         return Some("not eligible due to preemptionPolicy=Never.");
     }

@@ -26,7 +26,7 @@ pub(super) fn select_victims(
     ledger: &Ledger,
     budgets: &[&DisruptionBudget],
 ) -> Result<NodeDryRun, String> {
-    let priority = attempt.pod_context.pod.spec.priority;
+    let priority = attempt.context.pod.spec.priority;
     if ledger.lowest_priority >= priority {
         return Ok(NodeDryRun::NoVictims);
     }

@@ -36,8 +36,8 @@ impl Plugin for ImageLocality {
 impl Score for ImageLocality {
     /// The score of a node depends on which of the images it has, and on the score of each subset of the images. The number is a
     /// hash of these scores, so that a change of sizes that changes no score does not invalidate kept answers.
-    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        let images = images(pod_context, world);
+    fn scope(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        let images = images(context, world);
         if images.len() > COMPARED_IMAGES_MAX {
             return Scope::Cluster;
         }
@@ -51,11 +51,11 @@ impl Score for ImageLocality {
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let images = images(pod_context, world);
+        let images = images(context, world);
         if images.len() <= COMPARED_IMAGES_MAX {
             let score = move |ledger: &Ledger| images.score(present(&images.names, &ledger.node));
             return Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)));
@@ -70,10 +70,10 @@ impl Score for ImageLocality {
 }
 
 /// The pod's images, with their sizes and numbers of nodes in the cluster.
-fn images(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> PodImages {
+fn images(context: &PodContext<'_>, world: &Snapshot<'_>) -> PodImages {
     let table = table::table(world);
     let summary = |name: &str| table.get(name).unwrap_or_default();
-    PodImages::new(&pod_context.pod.spec.images, world.len(), summary)
+    PodImages::new(&context.pod.spec.images, world.len(), summary)
 }
 
 /// The column of the images that each node has, as indexes of this list.

@@ -85,7 +85,7 @@ fn the_first_node_says_how_large_an_image_is() {
 fn scope(world: ClusterBuilder, pod: &PodBuilder) -> Scope {
     let (mut cluster, pod) = (world.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    ImageLocality.scope(&snapshot.pod_context(&pod), &snapshot)
+    ImageLocality.scope(&snapshot.context(&pod), &snapshot)
 }
 
 #[test]

@@ -48,37 +48,33 @@ impl Plugin for InterPodAffinity {
 }
 
 impl Filter for InterPodAffinity {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        filter::prepare(self, pod_context.pod, world)
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        filter::prepare(self, context.pod, world)
     }
 
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        let unmet = || evidence::unmet_pod_affinity(pod_context.pod, world, &ledger.node.labels);
+        let unmet = || evidence::unmet_pod_affinity(context.pod, world, &ledger.node.labels);
         reason.map(|_| unmet()).filter(|unmet| !unmet.is_empty()).map(Evidence::PodAffinity)
     }
 }
 
 impl Score for InterPodAffinity {
-    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        if score::has_no_terms(pod_context.pod, world, &self.args) { Scope::Node(0) } else { Scope::Cluster }
+    fn scope(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        if score::has_no_terms(context.pod, world, &self.args) { Scope::Node(0) } else { Scope::Cluster }
     }
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        Ok(score::prepare(pod_context.pod, world, &self.args))
+        Ok(score::prepare(context.pod, world, &self.args))
     }
 }

@@ -60,11 +60,11 @@ fn with_random_terms(pod: PodBuilder, random: &mut RandomChoices<'_>, many: usiz
 
 /// Compares the answers of the plugin for the pod with those of `naive`.
 fn compare(plugin: &InterPodAffinity, pod: &Pod, world: &Snapshot<'_>, random: &mut RandomChoices<'_>) {
-    let pod_context = world.pod_context(pod);
-    assert_eq!(verdicts(plugin, &pod_context, world), naive::verdicts(pod, world));
+    let context = world.context(pod);
+    assert_eq!(verdicts(plugin, &context, world), naive::verdicts(pod, world));
     let feasible: Vec<&Ledger> = world.nodes().filter(|_| !random.one_in(4)).collect();
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
-    let scorer = Score::prepare(plugin, &pod_context, world, &ids).unwrap();
+    let scorer = Score::prepare(plugin, &context, world, &ids).unwrap();
     let found = scorer.map(|scorer| scorer.score.all(&ids));
     assert_eq!(found, naive::scores(pod, world, &feasible, &plugin.args));
     let Some(ledger) = TestCluster::supposed(world, random, |pod, random| with_random_terms(pod, random, 2))
@@ -72,7 +72,7 @@ fn compare(plugin: &InterPodAffinity, pod: &Pod, world: &Snapshot<'_>, random: &
         return;
     };
     let supposed = world.suppose(ledger);
-    assert_eq!(verdicts(plugin, &pod_context, &supposed), naive::verdicts(pod, &supposed), "supposed");
+    assert_eq!(verdicts(plugin, &context, &supposed), naive::verdicts(pod, &supposed), "supposed");
 }
 
 proptest! {

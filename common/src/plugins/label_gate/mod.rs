@@ -56,9 +56,9 @@ impl Plugin for LabelGate {
 }
 
 impl PreFilter for LabelGate {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         match &self.args.pod_label {
-            Some(gate) if gate.matches(&pod_context.pod.labels) => {
+            Some(gate) if gate.matches(&context.pod.labels) => {
                 let reason = POD_KEPT_OUT.with(format!("pods with {gate} are kept out"));
                 Admission::Rejects(vec![Rejection::new(self.name(), reason)])
             }
@@ -68,13 +68,13 @@ impl PreFilter for LabelGate {
 }
 
 impl Filter for LabelGate {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         let gate = self.args.node_label.as_ref()?;

@@ -67,8 +67,8 @@ impl Plugin for NodeAffinityPlugin {
 }
 
 impl PreFilter for NodeAffinityPlugin {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
-        match required(pod_context.pod).and_then(|selector| node_names(&selector.terms)) {
+    fn pre_filter(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        match required(context.pod).and_then(|selector| node_names(&selector.terms)) {
             None => Admission::All,
             Some(names) if names.is_empty() => Admission::Rejects(vec![Rejection::new(NAME, CONFLICT)]),
             Some(names) => Admission::Only(names),
@@ -77,17 +77,13 @@ impl PreFilter for NodeAffinityPlugin {
 }
 
 impl Filter for NodeAffinityPlugin {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         let added = self.added.required.as_ref();
-        let (labels, required) = (pod_context.pod.spec.node_selector.as_ref(), required(pod_context.pod));
+        let (labels, required) = (context.pod.spec.node_selector.as_ref(), required(context.pod));
         if added.is_none() && labels.is_none() && required.is_none() {
             return None;
         }
@@ -102,11 +98,11 @@ impl Filter for NodeAffinityPlugin {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        let unmet = unmet_requirements(pod_context.pod, &ledger.node);
+        let unmet = unmet_requirements(context.pod, &ledger.node);
         reason.filter(|_| !unmet.is_empty()).map(|_| Evidence::Labels(unmet))
     }
 }
@@ -114,8 +110,8 @@ impl Filter for NodeAffinityPlugin {
 impl Score for NodeAffinityPlugin {
     /// A malformed preferred term is an error, but only in Score: with a single feasible node Score does not run. So the pod must
     /// not be scored early, as plugins of `Scope::Node` are.
-    fn scope(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
-        match preferred(pod_context.pod) {
+    fn scope(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+        match preferred(context.pod) {
             Some(affinity) if affinity.has_malformed_preferred() => Scope::Cluster,
             _ => Scope::Node(0),
         }
@@ -123,11 +119,11 @@ impl Score for NodeAffinityPlugin {
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let affinity = preferred(pod_context.pod);
+        let affinity = preferred(context.pod);
         if let Some(affinity) = affinity.filter(|affinity| affinity.has_malformed_preferred()) {
             return Err(affinity.preferred_problem().unwrap_or_default().into());
         }

@@ -213,14 +213,14 @@ fn a_malformed_wish_is_an_error_but_not_too_early() {
     let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let pod = preferring(&[(1, term("zone Exists", "")), (2, term("zone In", ""))]).build();
-    let pod_context = snapshot.pod_context(&pod);
+    let context = snapshot.context(&pod);
     let plugin = NodeAffinityPlugin::default();
-    let why = Score::prepare(&plugin, &pod_context, &snapshot, &[]).err();
+    let why = Score::prepare(&plugin, &context, &snapshot, &[]).err();
     let values = "[1].matchExpressions[0].values: Invalid value: null";
     let expected = format!("{values}: for 'in', 'notin' operators, values set can't be empty");
     assert_eq!(why, Some(expected.into()));
-    assert_eq!(Score::scope(&plugin, &pod_context, &snapshot), Scope::Cluster);
-    assert_eq!(Filter::scope(&plugin, &pod_context, &snapshot), Scope::Node(0));
+    assert_eq!(Score::scope(&plugin, &context, &snapshot), Scope::Cluster);
+    assert_eq!(Filter::scope(&plugin, &context, &snapshot), Scope::Node(0));
 }
 
 #[test]
@@ -230,10 +230,10 @@ fn arguments_reach_the_plugin() {
     let mut cluster = test_cluster().cluster();
     let snapshot = cluster.snapshot(now());
     let pod = pod("p").build();
-    let pod_context = snapshot.pod_context(&pod);
+    let context = snapshot.context(&pod);
     let filters = |args| {
         let made = descriptor().make(args).unwrap();
-        made.filter.is_some_and(|plugin| plugin.prepare(&pod_context, &snapshot).is_some())
+        made.filter.is_some_and(|plugin| plugin.prepare(&context, &snapshot).is_some())
     };
     assert!(filters(&args) && !filters(&RawArgs::Null));
 }

@@ -37,16 +37,12 @@ impl Plugin for NodeDeclaredFeatures {
 }
 
 impl Filter for NodeDeclaredFeatures {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let needs = &pod_context.pod.spec.needs;
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let needs = &context.pod.spec.needs;
         if needs.is_empty() {
             return None;
         }

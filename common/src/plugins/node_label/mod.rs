@@ -55,13 +55,13 @@ impl Plugin for NodeLabel {
 }
 
 impl Filter for NodeLabel {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         if self.args.required_labels.is_empty() {
@@ -80,7 +80,7 @@ impl Filter for NodeLabel {
 
 /// Does nothing. The extension point exists so that configuration files which name it are accepted.
 impl PreScore for NodeLabel {
-    fn pre_score(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
+    fn pre_score(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>, _feasible: &[NodeId]) {}
 }
 
 impl EnqueueExtensions for NodeLabel {

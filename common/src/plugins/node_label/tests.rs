@@ -38,5 +38,5 @@ fn nodes_without_the_labels_are_kept_out() {
 fn without_arguments_it_has_nothing_to_say() {
     let (mut cluster, pod) = (cluster_builder().node(node("n1")).cluster(), pod("p").build());
     let snapshot = cluster.snapshot(now());
-    assert!(requiring(&[]).prepare(&snapshot.pod_context(&pod), &snapshot).is_none());
+    assert!(requiring(&[]).prepare(&snapshot.context(&pod), &snapshot).is_none());
 }

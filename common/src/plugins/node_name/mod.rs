@@ -35,8 +35,8 @@ impl Plugin for NodeNamePlugin {
 }
 
 impl PreFilter for NodeNamePlugin {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
-        match &pod_context.pod.node {
+    fn pre_filter(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        match &context.pod.node {
             Some(named) => Admission::Only([named.clone()].into()),
             None => Admission::All,
         }
@@ -44,12 +44,8 @@ impl PreFilter for NodeNamePlugin {
 }
 
 impl Filter for NodeNamePlugin {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let named = pod_context.pod.node.as_ref()?;
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let named = context.pod.node.as_ref()?;
         ledger_filter(world, move |ledger| match &ledger.node.name {
             name if name == named => Verdict::Fits,
             _ => Verdict::rejects(self.name(), Reason::OtherNode),

@@ -36,16 +36,12 @@ impl Plugin for NodePorts {
 }
 
 impl Filter for NodePorts {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let requested = &pod_context.pod.spec.ports;
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let requested = &context.pod.spec.ports;
         if requested.is_empty() {
             return None;
         }
@@ -62,7 +58,7 @@ impl Filter for NodePorts {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        _pod_context: &PodContext<'_>,
+        _context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {

@@ -81,8 +81,8 @@ fn who_wants_no_port_is_not_asked_about() {
     let snapshot = cluster.snapshot(now());
     let prepared = |pod: PodBuilder| {
         let pod = pod.build();
-        let pod_context = snapshot.pod_context(&pod);
-        NodePorts.prepare(&pod_context, &snapshot).is_some()
+        let context = snapshot.context(&pod);
+        NodePorts.prepare(&context, &snapshot).is_some()
     };
     assert!(!prepared(pod("p")) && !prepared(wants(pod("p"), &["TCP||0"])));
     assert!(prepared(wants(pod("p"), &["TCP||1"])));

@@ -43,13 +43,13 @@ impl Plugin for NodePreference {
 }
 
 impl Score for NodePreference {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c PodContext<'c>,
+        _context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {

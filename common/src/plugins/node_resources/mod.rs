@@ -75,32 +75,28 @@ impl Plugin for NodeResourcesFit {
 }
 
 impl Filter for NodeResourcesFit {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let requested = filter::requested(&pod_context.pod.spec.requests.incoming, &self.ignored);
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let requested = filter::requested(&context.pod.spec.requests.incoming, &self.ignored);
         ledger_filter(world, move |ledger| Verdict::from_rejections(filter::rejections(&requested, ledger)))
     }
 }
 
 impl Score for NodeResourcesFit {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let requests = &pod_context.pod.spec.requests;
+        let requests = &context.pod.spec.requests;
         let scored = self.weights.for_pod(|resource| requests.scored(resource));
         let score = move |ledger: &Ledger| {
             score::score(&self.strategy, scored.iter().filter_map(|one| share(one, ledger)))

@@ -39,16 +39,12 @@ impl Plugin for NodeUnschedulable {
 }
 
 impl Filter for NodeUnschedulable {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let tolerated = tolerates_cordon(pod_context.pod);
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let tolerated = tolerates_cordon(context.pod);
         ledger_filter(world, move |ledger| {
             if ledger.node.unschedulable && !tolerated {
                 Verdict::rejects(self.name(), Reason::Unschedulable)

@@ -66,24 +66,20 @@ impl Plugin for NodeVolumeLimits {
 }
 
 impl PreFilter for NodeVolumeLimits {
-    fn pre_filter(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+    fn pre_filter(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
         Admission::All
     }
 }
 
 impl Filter for NodeVolumeLimits {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        if !pod_context.pod.spec.volumes.iter().any(is_counted) {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        if !context.pod.spec.volumes.iter().any(is_counted) {
             return None;
         }
         let catalog = world.catalog();
         let volumes = |is_csi: bool| {
             let mut volumes = Volumes::new();
-            volumes_of(pod_context.pod, catalog, is_csi, true, &mut volumes).map(|()| volumes)
+            volumes_of(context.pod, catalog, is_csi, true, &mut volumes).map(|()| volumes)
         };
         let check = VolumeCheck { catalog, without: volumes(false), with: volumes(true) };
         ledger_filter(world, move |ledger| check.verdict(ledger))
@@ -92,7 +88,7 @@ impl Filter for NodeVolumeLimits {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        _pod_context: &PodContext<'_>,
+        _context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {

@@ -160,9 +160,9 @@ fn claims_of_a_new_pod_must_be_there() {
 fn verdict(test_cluster: ClusterBuilder, pod: &PodBuilder) -> Verdict {
     let (mut cluster, pod) = (test_cluster.cluster(), pod.build());
     let snapshot = cluster.snapshot(now());
-    let pod_context = snapshot.pod_context(&pod);
+    let context = snapshot.context(&pod);
     let id = snapshot.nodes().next().unwrap().id;
-    NodeVolumeLimits.prepare(&pod_context, &snapshot).map_or(Verdict::Fits, |ask| ask(id))
+    NodeVolumeLimits.prepare(&context, &snapshot).map_or(Verdict::Fits, |ask| ask(id))
 }
 
 #[test]

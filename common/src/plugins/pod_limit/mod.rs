@@ -54,8 +54,8 @@ impl Plugin for PodLimit {
 }
 
 impl PreFilter for PodLimit {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        let namespace = &pod_context.pod.key.namespace;
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        let namespace = &context.pod.key.namespace;
         let Some(max) = self.args.namespaces.get(&**namespace).copied().or(self.args.max_pods) else {
             return Admission::All;
         };

@@ -63,7 +63,7 @@ fn a_namespace_has_only_so_many_pods() {
 
 fn count(cluster: &mut Cluster) -> String {
     let (snapshot, pod) = (cluster.snapshot(now()), pod("p").build());
-    words(&limit(Some(0), &[]).pre_filter(&snapshot.pod_context(&pod), &snapshot))
+    words(&limit(Some(0), &[]).pre_filter(&snapshot.context(&pod), &snapshot))
 }
 
 #[test]

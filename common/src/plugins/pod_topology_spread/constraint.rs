@@ -50,11 +50,11 @@ impl DefaultConstraints {
 
     pub(super) fn constraints(
         &self,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         world: &Snapshot<'_>,
         when: WhenUnsatisfiable,
     ) -> Vec<Constraint> {
-        let pod = pod_context.pod;
+        let pod = context.pod;
         if !pod.spec.spread.is_empty() {
             let own = pod.spec.spread.iter().filter(|constraint| has(constraint, when));
             return own.map(|constraint| resolved(constraint, own_selector(constraint, pod))).collect();

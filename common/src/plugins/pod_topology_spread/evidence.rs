@@ -9,15 +9,15 @@ use crate::framework::SpreadStatus;
 
 pub(super) fn spread_status(
     constraints: &[Constraint],
-    pod_context: &PodContext<'_>,
+    context: &PodContext<'_>,
     world: &Snapshot<'_>,
     id: NodeId,
 ) -> Vec<SpreadStatus> {
     let keys = keys(constraints);
     let mut found = Vec::new();
     for constraint in constraints {
-        let counts = world.counts(&SpreadPodsPerDomain::new(pod_context.pod, constraint, &keys));
-        let rule = rule(constraint, pod_context.pod, counts);
+        let counts = world.counts(&SpreadPodsPerDomain::new(context.pod, constraint, &keys));
+        let rule = rule(constraint, context.pod, counts);
         let own = rule.counts.domain(id);
         let is_met = own.is_some_and(|domain| rule.counts.at(domain) <= rule.most);
         let values = rule.counts.domains().values();

@@ -28,7 +28,7 @@ impl EnqueueExtensions for PodTopologySpread {
 
     fn hint(&self, pod: &Pod, change: &ClusterChange, world: &Snapshot<'_>) -> QueueingHint {
         let when = WhenUnsatisfiable::DoNotSchedule;
-        let constraints = self.defaults.constraints(&world.pod_context(pod), world, when);
+        let constraints = self.defaults.constraints(&world.context(pod), world, when);
         QueueingHint::queue_if(match change.event.resource {
             EventResource::AssignedPod => {
                 let is_near = change.pod_key().is_some_and(|other| other.namespace == pod.key.namespace);

@@ -49,31 +49,27 @@ impl Plugin for PodTopologySpread {
 }
 
 impl Filter for PodTopologySpread {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
-        filter::prepare(self, pod_context.pod, world, &constraints)
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let constraints = self.defaults.constraints(context, world, WhenUnsatisfiable::DoNotSchedule);
+        filter::prepare(self, context.pod, world, &constraints)
     }
 
     fn evidence(
         &self,
         _reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::DoNotSchedule);
-        Some(Evidence::Spread(evidence::spread_status(&constraints, pod_context, world, ledger.id)))
+        let constraints = self.defaults.constraints(context, world, WhenUnsatisfiable::DoNotSchedule);
+        Some(Evidence::Spread(evidence::spread_status(&constraints, context, world, ledger.id)))
     }
 }
 
 impl Score for PodTopologySpread {
-    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
         // A pod without such constraints is not scored.
-        match self.defaults.constraints(pod_context, world, WhenUnsatisfiable::ScheduleAnyway).is_empty() {
+        match self.defaults.constraints(context, world, WhenUnsatisfiable::ScheduleAnyway).is_empty() {
             true => Scope::Node(0),
             false => Scope::Cluster,
         }
@@ -81,13 +77,13 @@ impl Score for PodTopologySpread {
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let constraints = self.defaults.constraints(pod_context, world, WhenUnsatisfiable::ScheduleAnyway);
-        let requires_all = self.defaults.requires_all(pod_context.pod);
-        Ok(score::prepare(pod_context.pod, world, &constraints, requires_all, feasible))
+        let constraints = self.defaults.constraints(context, world, WhenUnsatisfiable::ScheduleAnyway);
+        let requires_all = self.defaults.requires_all(context.pod);
+        Ok(score::prepare(context.pod, world, &constraints, requires_all, feasible))
     }
 }
 

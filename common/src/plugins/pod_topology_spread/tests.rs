@@ -73,12 +73,12 @@ fn asking(test_cluster: &TestCluster, random: &mut RandomChoices<'_>) -> Pod {
 /// Compares the answers of the plugin for the pod with those of `naive`.
 fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, random: &mut RandomChoices<'_>) {
     let list = (!plugin.defaults.are_system).then_some(&plugin.defaults.constraints[..]);
-    let pod_context = world.pod_context(pod);
+    let context = world.context(pod);
     let expected = naive::verdicts(pod, world, list, None);
-    assert_eq!(verdicts(plugin, &pod_context, world), expected);
+    assert_eq!(verdicts(plugin, &context, world), expected);
     let feasible: Vec<&Ledger> = world.nodes().filter(|_| !random.one_in(4)).collect();
     let ids: Vec<NodeId> = feasible.iter().map(|ledger| ledger.id).collect();
-    let scorer = Score::prepare(plugin, &pod_context, world, &ids).unwrap();
+    let scorer = Score::prepare(plugin, &context, world, &ids).unwrap();
     let found = scorer.map(|scorer| {
         let raw: Vec<i64> = scorer.score.all(&ids);
         let mut scores = raw.clone();
@@ -88,7 +88,7 @@ fn compare(plugin: &PodTopologySpread, pod: &Pod, world: &Snapshot<'_>, random: 
     assert_eq!(found, naive::scores(pod, world, list, &feasible));
     let Some(ledger) = TestCluster::supposed(world, random, |pod, _| pod) else { return };
     let expected = naive::verdicts(pod, world, list, Some(&ledger));
-    assert_eq!(verdicts(plugin, &pod_context, &world.suppose(ledger)), expected, "supposed");
+    assert_eq!(verdicts(plugin, &context, &world.suppose(ledger)), expected, "supposed");
 }
 
 proptest! {

@@ -41,11 +41,11 @@ impl Plugin for RandomScore {
 impl Score for RandomScore {
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let pod = mix(self.seed.cast_unsigned() ^ hash(&pod_context.pod.uid.to_string()));
+        let pod = mix(self.seed.cast_unsigned() ^ hash(&context.pod.uid.to_string()));
         let names = world.column(&NameHash);
         let score = move |id| score(pod, names.get(id).copied().unwrap_or_default());
         Ok(Some(Scorer { score: NodeScore::Each(Box::new(score)), normalise: Normalise::NotNeeded }))

@@ -30,12 +30,12 @@ impl EnqueueExtensions for ReservationPlugin {
 
 /// Whether the pod may fit beside the pods and reservations of the node. What preemption would make of them is not computed.
 fn may_have_room(pod: &Pod, ledger: &Ledger, world: &Snapshot<'_>) -> bool {
-    let (pod_context, asks) = (world.pod_context(pod), &pod.spec.requests.incoming);
-    let room = ledger.room_for(&pod_context);
+    let (context, asks) = (world.context(pod), &pod.spec.requests.incoming);
+    let room = ledger.room_for(&context);
     let fits =
         |(resource, asks): (ResourceName, i64)| asks <= 0 || numbers(&resource, asks, &room).short() == 0;
     let preempts = pod.spec.preempts && ledger.lowest_priority < pod.spec.priority;
     preempts
-        || is_own(&pod_context, ledger)
+        || is_own(&context, ledger)
         || asks.iter().all(fits) && ports(&pod.spec.ports, ledger, &room).is_none()
 }

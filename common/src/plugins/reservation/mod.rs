@@ -53,33 +53,29 @@ impl Plugin for ReservationPlugin {
 }
 
 impl PreFilter for ReservationPlugin {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        reserved_node::reserved_node(pod_context, world).map_or(Admission::All, Admission::ReservedNode)
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        reserved_node::reserved_node(context, world).map_or(Admission::All, Admission::ReservedNode)
     }
 }
 
 impl Filter for ReservationPlugin {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn exceptions(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-        own_nodes(pod_context, world)
+    fn exceptions(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(context, world)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let asks = &pod_context.pod.spec.requests.incoming;
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let asks = &context.pod.spec.requests.incoming;
         ledger_filter(world, move |ledger| {
             if ledger.entries.is_empty() {
                 return Verdict::Fits;
             }
-            let room = ledger.room_for(pod_context);
+            let room = ledger.room_for(context);
             let mut all = rejections(asks, &room);
-            all.extend(ports(&pod_context.pod.spec.ports, ledger, &room));
+            all.extend(ports(&context.pod.spec.ports, ledger, &room));
             Verdict::from_rejections(all)
         })
     }
@@ -87,7 +83,7 @@ impl Filter for ReservationPlugin {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        _pod_context: &PodContext<'_>,
+        _context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {
@@ -96,21 +92,21 @@ impl Filter for ReservationPlugin {
 }
 
 impl Score for ReservationPlugin {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn exceptions(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-        own_nodes(pod_context, world)
+    fn exceptions(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+        own_nodes(context, world)
     }
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let score = |ledger: &Ledger| if ledger.room_for(pod_context).own.is_some() { SCORE_MAX } else { 0 };
+        let score = |ledger: &Ledger| if ledger.room_for(context).own.is_some() { SCORE_MAX } else { 0 };
         Ok(Some(ledger_scorer(world, Normalise::NotNeeded, score)))
     }
 }
@@ -118,24 +114,23 @@ impl Score for ReservationPlugin {
 impl Reserve for ReservationPlugin {
     fn reserve(
         &self,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Result<Vec<Claim>, Rejection> {
-        let own = ledger.room_for(pod_context).own;
+        let own = ledger.room_for(context).own;
         Ok(own.filter(|id| id.seat.is_some()).cloned().map(Claim::Seat).into_iter().collect())
     }
 }
 
 /// The nodes where the answers depend on the owner of the pod: those with a reservation that the pod may use, and the node that a
 /// DaemonSet's controller created it for.
-fn own_nodes(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
-    world.reserved().filter(|ledger| is_own(pod_context, ledger)).map(|ledger| ledger.id).collect()
+fn own_nodes(context: &PodContext<'_>, world: &Snapshot<'_>) -> Vec<NodeId> {
+    world.reserved().filter(|ledger| is_own(context, ledger)).map(|ledger| ledger.id).collect()
 }
 
-fn is_own(pod_context: &PodContext<'_>, ledger: &Ledger) -> bool {
-    ledger.entries.iter().any(|entry| pod_context.may_use(&entry.reservation))
-        || pod_context.is_made_for(ledger)
+fn is_own(context: &PodContext<'_>, ledger: &Ledger) -> bool {
+    ledger.entries.iter().any(|entry| context.may_use(&entry.reservation)) || context.is_made_for(ledger)
 }
 
 /// One rejection for each resource that would be sufficient without the reservations of others. NodeResourcesFit rejects resources

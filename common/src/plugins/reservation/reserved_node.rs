@@ -14,9 +14,9 @@ use std::cmp::Reverse;
 /// How much longer than its grace period the replaced pod is waited for.
 const EXTRA_GRACE: SignedDuration = SignedDuration::from_mins(1);
 
-/// The node that the pod in `pod_context` goes to or waits for; `None`: it is placed like any pod.
-pub(super) fn reserved_node(pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Option<ReservedNode> {
-    let mut usable: Vec<(&Ledger, &Entry)> = usable(pod_context, world).collect();
+/// The node that the pod in `context` goes to or waits for; `None`: it is placed like any pod.
+pub(super) fn reserved_node(context: &PodContext<'_>, world: &Snapshot<'_>) -> Option<ReservedNode> {
+    let mut usable: Vec<(&Ledger, &Entry)> = usable(context, world).collect();
     if !usable.iter().any(|(ledger, entry)| reserved_node_of(ledger, entry, world.now()).is_some()) {
         return None;
     }
@@ -25,11 +25,11 @@ pub(super) fn reserved_node(pod_context: &PodContext<'_>, world: &Snapshot<'_>) 
         let id = &entry.reservation.id;
         (entry.state == ReservationState::Occupied, entry.reservation.created(), &id.owner, &id.seat)
     });
-    let mut earlier: Vec<&Pod> = world.waiting_in(&pod_context.pod.key.namespace).map(|pod| &**pod).collect();
-    earlier.retain(|pod| is_earlier(pod, pod_context.pod));
+    let mut earlier: Vec<&Pod> = world.waiting_in(&context.pod.key.namespace).map(|pod| &**pod).collect();
+    earlier.retain(|pod| is_earlier(pod, context.pod));
     earlier.sort_by_key(|pod| (Reverse(pod.spec.priority), pod.created, &pod.key));
     for pod in earlier {
-        let earlier_context = world.pod_context(pod);
+        let earlier_context = world.context(pod);
         if let Some(index) = usable.iter().position(|(_, entry)| earlier_context.may_use(&entry.reservation))
         {
             usable.remove(index);
@@ -41,7 +41,7 @@ pub(super) fn reserved_node(pod_context: &PodContext<'_>, world: &Snapshot<'_>) 
 
 /// The reservations that the pod may use and that no pod has taken.
 fn usable<'l>(
-    pod_context: &'l PodContext<'_>,
+    context: &'l PodContext<'_>,
     world: &'l Snapshot<'_>,
 ) -> impl Iterator<Item = (&'l Ledger, &'l Entry)> {
     let is_open = |entry: &Entry| {
@@ -49,7 +49,7 @@ fn usable<'l>(
     };
     world.reserved().flat_map(move |ledger| {
         let entries = ledger.entries.iter().filter(move |entry| is_open(entry));
-        entries.filter(|entry| pod_context.may_use(&entry.reservation)).map(move |entry| (ledger, entry))
+        entries.filter(|entry| context.may_use(&entry.reservation)).map(move |entry| (ledger, entry))
     })
 }
 

@@ -44,16 +44,12 @@ impl Plugin for TaintToleration {
 }
 
 impl Filter for TaintToleration {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        ledger_filter(world, |ledger| match untolerated_taints(pod_context.pod, &ledger.node).next() {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        ledger_filter(world, |ledger| match untolerated_taints(context.pod, &ledger.node).next() {
             Some(taint) => Verdict::rejects(self.name(), Reason::Taint(taint.clone())),
             None => Verdict::Fits,
         })
@@ -62,28 +58,28 @@ impl Filter for TaintToleration {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        let taints: Vec<Taint> = untolerated_taints(pod_context.pod, &ledger.node).cloned().collect();
+        let taints: Vec<Taint> = untolerated_taints(context.pod, &ledger.node).cloned().collect();
         reason.map(|_| Evidence::Taints(taints))
     }
 }
 
 impl Score for TaintToleration {
-    fn scope(&self, _pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
+    fn scope(&self, _context: &PodContext<'_>, _world: &Snapshot<'_>) -> Scope {
         Scope::Node(0)
     }
 
     /// The fewer untolerated `PreferNoSchedule` taints, the higher the score.
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let tolerations = &pod_context.pod.spec.tolerations;
+        let tolerations = &context.pod.spec.tolerations;
         let score = ledger_scorer(world, Normalise::ByHighestReversed, |ledger| {
             count_untolerated_soft_taints(&ledger.node.taints, tolerations)
         });

@@ -18,18 +18,14 @@ impl PreEnqueue for Trace {
 }
 
 impl PreFilter for Trace {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
-        self.pod("PreFilter", pod_context);
+    fn pre_filter(&self, context: &PodContext<'_>, _world: &Snapshot<'_>) -> Admission {
+        self.pod("PreFilter", context);
         Admission::All
     }
 }
 
 impl Filter for Trace {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         if world.supposed().is_some() {
             return None;
         }
@@ -37,7 +33,7 @@ impl Filter for Trace {
         let reported = RefCell::new(BTreeSet::new());
         Some(Box::new(move |id| {
             if reported.borrow_mut().insert(id) {
-                world.ledger(id).into_iter().for_each(|ledger| self.node("Filter", pod_context, ledger));
+                world.ledger(id).into_iter().for_each(|ledger| self.node("Filter", context, ledger));
             }
             Verdict::Fits
         }))
@@ -46,59 +42,59 @@ impl Filter for Trace {
 
 impl PostFilter for Trace {
     fn post_filter(&self, attempt: &Attempt<'_>) -> PostFilterResult {
-        self.pod("PostFilter", attempt.pod_context);
+        self.pod("PostFilter", attempt.context);
         PostFilterResult::default()
     }
 }
 
 impl PreScore for Trace {
-    fn pre_score(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]) {
-        self.pod("PreScore", pod_context);
+    fn pre_score(&self, context: &PodContext<'_>, world: &Snapshot<'_>, feasible: &[NodeId]) {
+        self.pod("PreScore", context);
         let nodes = feasible.iter().filter_map(|id| world.ledger(*id));
-        nodes.for_each(|ledger| self.node("PreScore", pod_context, ledger));
+        nodes.for_each(|ledger| self.node("PreScore", context, ledger));
     }
 }
 
 impl Reserve for Trace {
     fn reserve(
         &self,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         _world: &Snapshot<'_>,
     ) -> Result<Vec<Claim>, Rejection> {
-        self.node("Reserve", pod_context, ledger);
+        self.node("Reserve", context, ledger);
         Ok(Vec::new())
     }
 
-    fn unreserve(&self, pod_context: &PodContext<'_>, ledger: &Ledger) {
-        self.node("Unreserve", pod_context, ledger);
+    fn unreserve(&self, context: &PodContext<'_>, ledger: &Ledger) {
+        self.node("Unreserve", context, ledger);
     }
 }
 
 impl Permit for Trace {
-    fn permit(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Permission {
-        self.node("Permit", pod_context, ledger);
+    fn permit(&self, context: &PodContext<'_>, ledger: &Ledger) -> Permission {
+        self.node("Permit", context, ledger);
         Permission::Granted
     }
 }
 
 impl PreBind for Trace {
-    fn pre_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection> {
-        self.node("PreBind", pod_context, ledger);
+    fn pre_bind(&self, context: &PodContext<'_>, ledger: &Ledger) -> Result<(), Rejection> {
+        self.node("PreBind", context, ledger);
         Ok(())
     }
 }
 
 impl Bind for Trace {
     /// Never binds: the next Bind plugin is asked.
-    fn binds(&self, pod_context: &PodContext<'_>) -> bool {
-        self.pod("Bind", pod_context);
+    fn binds(&self, context: &PodContext<'_>) -> bool {
+        self.pod("Bind", context);
         false
     }
 }
 
 impl PostBind for Trace {
-    fn post_bind(&self, pod_context: &PodContext<'_>, ledger: &Ledger) {
-        self.node("PostBind", pod_context, ledger);
+    fn post_bind(&self, context: &PodContext<'_>, ledger: &Ledger) {
+        self.node("PostBind", context, ledger);
     }
 }

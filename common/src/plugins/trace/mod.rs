@@ -82,12 +82,12 @@ fn implementations(plugin: &Arc<Trace>) -> Implementations {
 }
 
 impl Trace {
-    fn pod(&self, point: &'static str, pod_context: &PodContext<'_>) {
-        self.sink.record(point, &pod_context.pod.key, None);
+    fn pod(&self, point: &'static str, context: &PodContext<'_>) {
+        self.sink.record(point, &context.pod.key, None);
     }
 
-    fn node(&self, point: &'static str, pod_context: &PodContext<'_>, ledger: &Ledger) {
-        self.sink.record(point, &pod_context.pod.key, Some(&ledger.node.name));
+    fn node(&self, point: &'static str, context: &PodContext<'_>, ledger: &Ledger) {
+        self.sink.record(point, &context.pod.key, Some(&ledger.node.name));
     }
 }
 
@@ -100,15 +100,15 @@ impl Plugin for Trace {
 impl Score for Trace {
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
         let score = move |id| {
-            world.ledger(id).into_iter().for_each(|ledger| self.node("Score", pod_context, ledger));
+            world.ledger(id).into_iter().for_each(|ledger| self.node("Score", context, ledger));
             0
         };
-        let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", pod_context);
+        let normalise = move |_: &[NodeId], _: &mut [i64]| self.pod("NormalizeScore", context);
         Ok(Some(Scorer {
             score: NodeScore::Each(Box::new(score)),
             normalise: Normalise::Custom(Box::new(normalise)),

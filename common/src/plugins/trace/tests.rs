@@ -62,10 +62,10 @@ fn what_is_taken_back_is_told_and_what_is_supposed_is_not() {
     let mut cluster = cluster_builder().node(node("n1")).cluster();
     let (world, pod) = (cluster.snapshot(now()), pod("p").build());
     let ledger = world.nodes().next().unwrap();
-    let (pod_context, supposed) = (world.pod_context(&pod), world.suppose(ledger.clone()));
-    assert!(filter.prepare(&pod_context, &supposed).is_none());
-    let ask = filter.prepare(&pod_context, &world).unwrap();
+    let (context, supposed) = (world.context(&pod), world.suppose(ledger.clone()));
+    assert!(filter.prepare(&context, &supposed).is_none());
+    let ask = filter.prepare(&context, &world).unwrap();
     assert_eq!([ask(ledger.id), ask(ledger.id)], [Verdict::Fits, Verdict::Fits]);
-    reserve.unreserve(&pod_context, ledger);
+    reserve.unreserve(&context, ledger);
     assert_eq!(*notes.0.lock().unwrap(), ["Filter n1", "Unreserve n1"], "each node is passed once");
 }

@@ -86,8 +86,8 @@ impl Plugin for VolumeBinding {
 }
 
 impl PreFilter for VolumeBinding {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        match pod_claims(pod_context.pod, world.catalog()) {
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        match pod_claims(context.pod, world.catalog()) {
             Ok(_) => Admission::All,
             Err(ClaimError::NotReady(words)) => claims::reject(NAME, words),
             Err(ClaimError::Failed(words)) => Admission::Fails(words.into()),
@@ -96,15 +96,11 @@ impl PreFilter for VolumeBinding {
 }
 
 impl Filter for VolumeBinding {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        if !claims::has_any(pod_context.pod) {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        if !claims::has_any(context.pod) {
             return None;
         }
-        let finder = VolumeFinder::new(&pod_claims(pod_context.pod, world.catalog()).ok()?, world);
+        let finder = VolumeFinder::new(&pod_claims(context.pod, world.catalog()).ok()?, world);
         ledger_filter(world, move |ledger| match finder.find(&ledger.node) {
             Ok(found) => {
                 Verdict::from_rejections(found.reasons().map(|reason| Rejection::new(NAME, reason)).collect())
@@ -116,27 +112,27 @@ impl Filter for VolumeBinding {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        evidence::evidence(reason?.code(), pod_context.pod, world.catalog(), ledger)
+        evidence::evidence(reason?.code(), context.pod, world.catalog(), ledger)
     }
 }
 
 impl Score for VolumeBinding {
     /// A pod without unbound claims scores 0 on every node.
-    fn scope(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
-        if delayed(pod_context, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
+    fn scope(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Scope {
+        if delayed(context, world).is_some() { Scope::Cluster } else { Scope::Node(0) }
     }
 
     fn prepare<'c>(
         &'c self,
-        pod_context: &'c PodContext<'c>,
+        context: &'c PodContext<'c>,
         world: &'c Snapshot<'c>,
         _feasible: &'c [NodeId],
     ) -> Result<Option<Scorer<'c>>, PluginError> {
-        let Some(pod_claims) = delayed(pod_context, world) else {
+        let Some(pod_claims) = delayed(context, world) else {
             return Ok(Some(Scorer {
                 score: NodeScore::Each(Box::new(|_| 0)),
                 normalise: Normalise::NotNeeded,
@@ -153,11 +149,11 @@ impl Score for VolumeBinding {
 impl Reserve for VolumeBinding {
     fn reserve(
         &self,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Result<Vec<Claim>, Rejection> {
-        let Some(pod_claims) = delayed(pod_context, world) else { return Ok(Vec::new()) };
+        let Some(pod_claims) = delayed(context, world) else { return Ok(Vec::new()) };
         match VolumeFinder::new(&pod_claims, world).find(&ledger.node) {
             Ok(found) => Ok(found.choices().into_iter().map(Claim::Volume).collect()),
             Err(problem) => Err(Rejection::new(NAME, NO_LONGER_FOUND.with(problem))),
@@ -178,7 +174,7 @@ impl Reserve for VolumeBinding {
 }
 
 /// The claims of the pod, if any of them is unbound.
-fn delayed<'w>(pod_context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<PodClaims<'w>> {
-    let pod_claims = || pod_claims(pod_context.pod, world.catalog()).ok();
-    claims::has_any(pod_context.pod).then(pod_claims)?.filter(|pod_claims| !pod_claims.delayed.is_empty())
+fn delayed<'w>(context: &PodContext<'_>, world: &Snapshot<'w>) -> Option<PodClaims<'w>> {
+    let pod_claims = || pod_claims(context.pod, world.catalog()).ok();
+    claims::has_any(context.pod).then(pod_claims)?.filter(|pod_claims| !pod_claims.delayed.is_empty())
 }

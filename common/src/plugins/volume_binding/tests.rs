@@ -161,9 +161,9 @@ fn where_a_driver_took_over_its_labels_count() {
                  volume (aws://z/x)";
     let mut cluster = of(driver).with(disk("aws://z/x")).with(migrated()).cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), using(&["data"]).build());
-    let pod_context = snapshot.pod_context(&pod);
+    let context = snapshot.context(&pod);
     let (id, plugin) = (snapshot.nodes().next().unwrap().id, plugin());
-    let ask = plugin.prepare(&pod_context, &snapshot).unwrap();
+    let ask = plugin.prepare(&context, &snapshot).unwrap();
     assert_eq!(ask(id), Verdict::Fails(words.into()));
 }
 

@@ -57,22 +57,18 @@ impl Plugin for VolumeRestrictions {
 }
 
 impl PreFilter for VolumeRestrictions {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        let missing = claims::claim_names(pod_context.pod)
-            .find(|name| claims::get(world.catalog(), pod_context.pod, name).is_none());
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        let missing = claims::claim_names(context.pod)
+            .find(|name| claims::get(world.catalog(), context.pod, name).is_none());
         missing.map_or(Admission::All, |name| claims::reject(NAME, claims::claim_not_found(name)))
     }
 }
 
 impl Filter for VolumeRestrictions {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
         let disks: Vec<&PodVolume> =
-            pod_context.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
-        let is_in_use = exclusive_claim_users(pod_context.pod, world) > 0;
+            context.pod.spec.volumes.iter().filter(|volume| is_disk(volume)).collect();
+        let is_in_use = exclusive_claim_users(context.pod, world) > 0;
         if disks.is_empty() && !is_in_use {
             return None;
         }
@@ -90,13 +86,13 @@ impl Filter for VolumeRestrictions {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {
         match reason?.code() {
-            RefusalCode::ClaimInUse => evidence::claim_in_use(pod_context.pod, world),
-            _ => evidence::disk_in_use(pod_context.pod, ledger),
+            RefusalCode::ClaimInUse => evidence::claim_in_use(context.pod, world),
+            _ => evidence::disk_in_use(context.pod, ledger),
         }
     }
 }

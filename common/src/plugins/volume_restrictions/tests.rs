@@ -104,12 +104,12 @@ fn suppositions_count() {
             extra.into_iter().fold(test_cluster().pod(using("q", "own").on("n1")), ClusterBuilder::pod);
         let (mut cluster, pod) = (test_cluster.cluster(), using("p", "own").build());
         let snapshot = cluster.snapshot(now());
-        let pod_context = snapshot.pod_context(&pod);
+        let context = snapshot.context(&pod);
         let mut ledger = snapshot.nodes().next().unwrap().clone();
         leaving.iter().for_each(|name| drop(ledger.remove(&uid(name))));
         let id = ledger.id;
         let supposed = snapshot.suppose(ledger);
-        VolumeRestrictions.prepare(&pod_context, &supposed).is_none_or(|ask| ask(id) == Verdict::Fits)
+        VolumeRestrictions.prepare(&context, &supposed).is_none_or(|ask| ask(id) == Verdict::Fits)
     };
     assert!(!fits(&[], vec![]));
     assert!(fits(&["q"], vec![]), "nobody else uses it then");
@@ -124,8 +124,8 @@ fn what_comes_and_goes_is_noticed() {
     let pod = using("p", "own").build();
     let is_in_use = |cluster: &mut crate::cluster::Cluster| {
         let snapshot = cluster.snapshot(now());
-        let pod_context = snapshot.pod_context(&pod);
-        VolumeRestrictions.prepare(&pod_context, &snapshot).is_some()
+        let context = snapshot.context(&pod);
+        VolumeRestrictions.prepare(&context, &snapshot).is_some()
     };
     assert!(!is_in_use(&mut cluster));
     for _ in 0..2 {

@@ -72,8 +72,8 @@ impl Plugin for VolumeZone {
 }
 
 impl PreFilter for VolumeZone {
-    fn pre_filter(&self, pod_context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
-        match pod_requirements(pod_context.pod, world.catalog()) {
+    fn pre_filter(&self, context: &PodContext<'_>, world: &Snapshot<'_>) -> Admission {
+        match pod_requirements(context.pod, world.catalog()) {
             Ok(_) => Admission::All,
             Err(words) => claims::reject(NAME, words),
         }
@@ -81,12 +81,8 @@ impl PreFilter for VolumeZone {
 }
 
 impl Filter for VolumeZone {
-    fn prepare<'c>(
-        &'c self,
-        pod_context: &'c PodContext<'c>,
-        world: &'c Snapshot<'c>,
-    ) -> Option<NodeFilter<'c>> {
-        let requirements = pod_requirements(pod_context.pod, world.catalog())
+    fn prepare<'c>(&'c self, context: &'c PodContext<'c>, world: &'c Snapshot<'c>) -> Option<NodeFilter<'c>> {
+        let requirements = pod_requirements(context.pod, world.catalog())
             .ok()
             .filter(|requirements| !requirements.is_empty())?;
         ledger_filter(world, move |ledger| {
@@ -101,11 +97,11 @@ impl Filter for VolumeZone {
     fn evidence(
         &self,
         reason: Option<&Reason>,
-        pod_context: &PodContext<'_>,
+        context: &PodContext<'_>,
         ledger: &Ledger,
         world: &Snapshot<'_>,
     ) -> Option<Evidence> {
-        reason.and_then(|_| zone_mismatch(pod_context.pod, world.catalog(), &ledger.node.labels))
+        reason.and_then(|_| zone_mismatch(context.pod, world.catalog(), &ledger.node.labels))
     }
 }
 

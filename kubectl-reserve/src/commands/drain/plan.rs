@@ -40,7 +40,7 @@ pub(super) async fn plan(args: &Drain, context: &Context, node: &str) -> Result<
     let drained_node = ledger.node.clone();
     // Nothing is planned for pods that terminate already: their replacements exist, or will be placed without this command.
     let terminating: Vec<PodView> = there.extract_if(.., |pod| pod.deleting && !pod.is_mirror).collect();
-    let is_of_set = |pod: &&PodView| data.cluster.pod_context(&pod.pod).is_of_daemon_set();
+    let is_of_set = |pod: &&PodView| data.cluster.context(&pod.pod).is_of_daemon_set();
     let mut uids: BTreeSet<Uid> =
         terminating.iter().filter(|pod| !is_of_set(pod)).map(|pod| pod.uid.clone()).collect();
     let leaving = pods_to_move(args, &data, there)?;
@@ -117,7 +117,7 @@ fn pods_to_move(args: &Drain, data: &ClusterData, there: Vec<PodView>) -> Result
         if pod.is_mirror || pod.is_ended() {
             continue;
         }
-        if data.cluster.pod_context(pod).is_of_daemon_set() {
+        if data.cluster.context(pod).is_of_daemon_set() {
             of_sets.push(name);
             continue;
         }

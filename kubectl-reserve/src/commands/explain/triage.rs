@@ -104,7 +104,7 @@ fn causes(explainer: &Explainer<'_>, mut pods: Vec<Arc<Pod>>, data: &mut Cluster
     let mut judged: BTreeMap<PodClass, CauseText> = BTreeMap::new();
     let mut causes = Vec::with_capacity(pods.len());
     for pod in pods {
-        let top = data.cluster.pod_context(&pod).top().map(Workload::owner);
+        let top = data.cluster.context(&pod).top().map(Workload::owner);
         let words = match explainer.finding(&pod, data) {
             Some(finding) => CauseText {
                 code: finding.code.into(),

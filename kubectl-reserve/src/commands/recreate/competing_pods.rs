@@ -52,7 +52,7 @@ fn fits(pod: &Pod, snapshot: &Snapshot<'_>, registry: &Registry) -> bool {
     if cycle::refusal(pod, snapshot, registry).is_some() {
         return false;
     }
-    let trace = cycle::diagnose(&snapshot.pod_context(pod), snapshot, registry, Depth::First);
+    let trace = cycle::diagnose(&snapshot.context(pod), snapshot, registry, Depth::First);
     trace.is_ok_and(|trace| trace.nodes.iter().any(|node| node.rejections.is_empty()))
 }
 

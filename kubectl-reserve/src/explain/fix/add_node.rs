@@ -80,7 +80,7 @@ fn whole_mebibytes(bytes: i64) -> i64 {
 fn daemons(snapshot: &Snapshot<'_>, node: &NodeName) -> Vec<Arc<Pod>> {
     let ledger: Option<&Ledger> = snapshot.find(node).and_then(|id| snapshot.ledger(id));
     let pods = ledger.into_iter().flat_map(|ledger| &ledger.pods);
-    pods.filter(|pod| snapshot.pod_context(pod).is_of_daemon_set()).cloned().collect()
+    pods.filter(|pod| snapshot.context(pod).is_of_daemon_set()).cloned().collect()
 }
 
 /// An empty node like `model`, with another name and, if given, other allocatable amounts.

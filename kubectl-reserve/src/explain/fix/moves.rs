@@ -55,14 +55,13 @@ fn movable(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult) -> Opt
     let snapshot = cluster.snapshot(input.now);
     let ledger: &Ledger = snapshot.ledger(result.id)?;
     let may_move = |pod: &&Arc<Pod>| {
-        let pod_context = snapshot.pod_context(pod);
+        let context = snapshot.context(pod);
         pod.spec.priority <= input.pod.spec.priority
             && !pod.deleting
             && !pod.is_mirror
             && pod.controller.is_some()
-            && !pod_context.is_of_daemon_set()
-            && pod_context.top().map(|top| &top.uid)
-                != snapshot.pod_context(input.pod).top().map(|top| &top.uid)
+            && !context.is_of_daemon_set()
+            && context.top().map(|top| &top.uid) != snapshot.context(input.pod).top().map(|top| &top.uid)
     };
     let mut all: Vec<Arc<Pod>> = ledger.pods.iter().filter(may_move).cloned().collect();
     let lacking: Vec<_> = result.lacking().map(|one| one.resource.clone()).collect();

@@ -134,8 +134,8 @@ pub(super) fn of(
         }
     }
     if input.rules.are_enforced(input.pod) {
-        let pod_context = snapshot.pod_context(input.pod);
-        let kept = ledger.room_for(&pod_context).kept;
+        let context = snapshot.context(input.pod);
+        let kept = ledger.room_for(&context).kept;
         proposals.extend(kept.iter().flat_map(|(entry, _)| releases(entry, name, &snapshot, input)));
     }
     let amounts = request::largest_fitting(result);

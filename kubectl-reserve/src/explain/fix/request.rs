@@ -44,8 +44,8 @@ pub(super) fn command(
     snapshot: &Snapshot<'_>,
     amounts: &[(ResourceName, i64)],
 ) -> Option<RequestChange> {
-    let pod_context = snapshot.pod_context(input.pod);
-    let top = pod_context.top()?;
+    let context = snapshot.context(input.pod);
+    let top = context.top()?;
     if !matches!(top.kind, OwnerKind::Deployment | OwnerKind::StatefulSet) {
         return None;
     }

@@ -52,10 +52,10 @@ pub(super) fn find(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult
 
 fn candidates(snapshot: &Snapshot<'_>, input: &Input<'_>, result: &NodeResult) -> Vec<Candidate> {
     let Some(ledger) = snapshot.ledger(result.id) else { return Vec::new() };
-    let own = snapshot.pod_context(input.pod).top().map(|top| top.uid.clone());
+    let own = snapshot.context(input.pod).top().map(|top| top.uid.clone());
     let mut tops: BTreeMap<_, &Workload> = BTreeMap::new();
     for pod in ledger.pods.iter().filter(|pod| pod.spec.priority <= input.pod.spec.priority) {
-        if let Some(top) = snapshot.pod_context(pod).top().filter(|top| own.as_ref() != Some(&top.uid)) {
+        if let Some(top) = snapshot.context(pod).top().filter(|top| own.as_ref() != Some(&top.uid)) {
             tops.insert(top.uid.clone(), top);
         }
     }
@@ -73,7 +73,7 @@ fn candidate(snapshot: &Snapshot<'_>, result: &NodeResult, top: &Workload) -> Op
     let bound = bound(snapshot, top);
     // Pending pods would be removed before any that runs.
     let has_waiting =
-        snapshot.waiting_in(&top.namespace).any(|pod| snapshot.pod_context(pod).is_owned_by(&top.uid));
+        snapshot.waiting_in(&top.namespace).any(|pod| snapshot.context(pod).is_owned_by(&top.uid));
     let is_here = |pod: &&Arc<Pod>| pod.node.as_ref() == Some(&result.name);
     if has_waiting || bound.iter().any(|pod| pod.deleting) {
         return None;
@@ -99,8 +99,8 @@ fn candidate(snapshot: &Snapshot<'_>, result: &NodeResult, top: &Workload) -> Op
 
 /// How many pods of the pod's workload are on nodes.
 pub(super) fn running(snapshot: &Snapshot<'_>, pod: &Pod) -> usize {
-    let pod_context = snapshot.pod_context(pod);
-    pod_context.top().map_or(0, |top| bound(snapshot, top).len())
+    let context = snapshot.context(pod);
+    context.top().map_or(0, |top| bound(snapshot, top).len())
 }
 
 /// The pods of a workload that are on nodes.
@@ -109,7 +109,7 @@ fn bound<'s>(snapshot: &'s Snapshot<'_>, top: &Workload) -> Vec<&'s Arc<Pod>> {
     let mut uids: BTreeSet<&Uid> = snapshot.owners().children(top).map(|child| &child.uid).collect();
     uids.insert(&top.uid);
     let is_claimed = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| uids.contains(&claim.uid));
-    let is_own = |pod: &&Arc<Pod>| is_claimed(pod) && snapshot.pod_context(pod).is_owned_by(&top.uid);
+    let is_own = |pod: &&Arc<Pod>| is_claimed(pod) && snapshot.context(pod).is_owned_by(&top.uid);
     snapshot.nodes().flat_map(|ledger| &ledger.pods).filter(is_own).collect()
 }
 

@@ -144,12 +144,12 @@ impl OwnerName {
 /// The facts about the pod that every report starts with.
 pub(super) fn pod_summary(input: &Input<'_>, snapshot: &Snapshot<'_>) -> PodSummary {
     let pod = input.pod;
-    let pod_context = snapshot.pod_context(pod);
+    let context = snapshot.context(pod);
     PodSummary {
         namespace: pod.key.namespace.to_string(),
         name: pod.key.name.to_string(),
         uid: pod.uid.to_string(),
-        owner: pod_context.top().map(|top| OwnerName::new(&top.owner())),
+        owner: context.top().map(|top| OwnerName::new(&top.owner())),
         scheduler: pod.spec.scheduler_name.to_string(),
         enforced: input.rules.are_enforced(pod),
         priority: pod.spec.priority,

@@ -114,7 +114,7 @@ fn scale_down(
     let namespace = input.pod.key.namespace.clone();
     let top = snapshot.owners().named(kind, &namespace, &name.into());
     let top = top.ok_or_else(|| format!("there is no {kind} {name} in {namespace}"))?;
-    let is_own = |pod: &common::model::Pod| snapshot.pod_context(pod).is_owned_by(&top.uid);
+    let is_own = |pod: &common::model::Pod| snapshot.context(pod).is_owned_by(&top.uid);
     let bound = snapshot.nodes().flat_map(|ledger| &ledger.pods).filter(|pod| pod.key.namespace == namespace);
     let mut pods: Vec<_> = bound.filter(|pod| is_own(pod)).collect();
     let waiting: Vec<_> = snapshot.waiting_in(&namespace).filter(|pod| is_own(pod)).collect();

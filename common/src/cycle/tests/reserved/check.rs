@@ -56,7 +56,7 @@ fn check_verdicts(
     snapshot: &Snapshot<'_>,
     registry: &Registry,
 ) -> BTreeMap<usize, Option<usize>> {
-    let diagnosis = diagnose(&snapshot.pod_context(pod), snapshot, registry, Depth::All).unwrap();
+    let diagnosis = diagnose(&snapshot.context(pod), snapshot, registry, Depth::All).unwrap();
     assert_eq!(
         diagnosis.nodes.len(),
         test_cluster.test_nodes.iter().filter(|test_node| test_node.there).count()
@@ -80,7 +80,7 @@ fn check_verdicts(
         super::coverage::record_verdict(test_cluster, test_pod, &expectation);
     }
     // I13: reservations reject no pod that all of them yield to.
-    let other = diagnose(&snapshot.pod_context(pod), snapshot, &without_reservations(), Depth::All).unwrap();
+    let other = diagnose(&snapshot.context(pod), snapshot, &without_reservations(), Depth::All).unwrap();
     for (node, other) in diagnosis.nodes.iter().zip(&other.nodes) {
         let name = snapshot.name(node.id).unwrap();
         let test_node =

@@ -27,8 +27,7 @@ pub(super) fn check(test_cluster: &mut TestCluster, registry: &Registry) {
         assert_eq!(expected, decide(&mut quiet), "noise matters to {}", pod.key);
         let rejections_of_others = |cluster: &mut Cluster| {
             let snapshot = cluster.snapshot(now);
-            let mut diagnosis =
-                diagnose(&snapshot.pod_context(&pod), &snapshot, registry, Depth::All).unwrap();
+            let mut diagnosis = diagnose(&snapshot.context(&pod), &snapshot, registry, Depth::All).unwrap();
             diagnosis.nodes.iter_mut().for_each(|node| node.rejections.retain(|one| one.plugin != OURS));
             diagnosis
         };
@@ -66,10 +65,10 @@ fn decision(cluster: &mut Cluster, pod: &Pod, now: Timestamp, registry: &Registr
 /// The scores of all plugins but ours for the feasible nodes.
 fn scored(cluster: &mut Cluster, pod: &Pod, now: Timestamp, registry: &Registry) -> Vec<PluginScores> {
     let snapshot = cluster.snapshot(now);
-    let pod_context = snapshot.pod_context(pod);
-    let diagnosis = diagnose(&pod_context, &snapshot, registry, Depth::All).unwrap();
+    let context = snapshot.context(pod);
+    let diagnosis = diagnose(&context, &snapshot, registry, Depth::All).unwrap();
     let feasible: Vec<_> = diagnosis.feasible().collect();
-    let mut all = scores(&pod_context, &snapshot, registry, &feasible).unwrap();
+    let mut all = scores(&context, &snapshot, registry, &feasible).unwrap();
     all.retain(|one| one.plugin != OURS);
     all
 }

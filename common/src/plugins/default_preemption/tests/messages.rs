@@ -103,7 +103,7 @@ impl Plugin for Dizzy {
 impl Filter for Dizzy {
     fn prepare<'c>(
         &'c self,
-        _pod_context: &'c crate::cluster::PodContext<'c>,
+        _context: &'c crate::cluster::PodContext<'c>,
         world: &'c crate::cluster::Snapshot<'c>,
     ) -> Option<NodeFilter<'c>> {
         ledger_filter(world, |ledger| match ledger.pods.len() {

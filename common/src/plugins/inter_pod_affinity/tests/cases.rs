@@ -239,7 +239,7 @@ fn who_minds_nobody_among_others_who_do_not_is_scored_by_the_nodes_alone() {
     let scope = |world: ClusterBuilder, pod: PodBuilder| {
         let (mut cluster, pod) = (world.cluster(), pod.build());
         let snapshot = cluster.snapshot(now());
-        plugin(1, false).scope(&snapshot.pod_context(&pod), &snapshot) == crate::framework::Scope::Cluster
+        plugin(1, false).scope(&snapshot.context(&pod), &snapshot) == crate::framework::Scope::Cluster
     };
     let likes = || prefers(app("x", "db"), "podAffinity", 4, &term("web", "zone")).on("n1");
     assert!(!scope(test_cluster().pod(app("x", "db").on("n1")), app("p", "web")));

@@ -27,7 +27,7 @@ fn place(cluster: &mut Cluster, pod: &Pod) {
     cluster.apply(Event::Pods(WatchEvent::Applied(pod.clone())));
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
-    let chosen = plugin().reserve(&snapshot.pod_context(pod), ledger, &snapshot).unwrap();
+    let chosen = plugin().reserve(&snapshot.context(pod), ledger, &snapshot).unwrap();
     assert_eq!(chosen.len(), 1);
     let (uid, node, claims) = (pod.uid.clone(), "n1".into(), Claims(chosen));
     cluster.assume(&pod.key, Assumption { uid, node, claims, since: now() });
@@ -36,8 +36,8 @@ fn place(cluster: &mut Cluster, pod: &Pod) {
 /// The nodes that fit the pod.
 fn fitting_nodes(cluster: &mut Cluster, pod: &Pod) -> Vec<String> {
     let snapshot = cluster.snapshot(now());
-    let (pod_context, plugin) = (snapshot.pod_context(pod), plugin());
-    let ask = plugin.prepare(&pod_context, &snapshot).unwrap();
+    let (context, plugin) = (snapshot.context(pod), plugin());
+    let ask = plugin.prepare(&context, &snapshot).unwrap();
     let fits = |id| match ask(id) {
         Verdict::Fits => true,
         Verdict::Rejects(found) => {
@@ -116,7 +116,7 @@ fn nothing_is_chosen_for_whom_nothing_was_decided() {
     let first = waiting("first", "one");
     let snapshot = cluster.snapshot(now());
     let ledger = snapshot.nodes().next().unwrap();
-    let chosen = plugin().reserve(&snapshot.pod_context(&first), ledger, &snapshot).unwrap();
+    let chosen = plugin().reserve(&snapshot.context(&first), ledger, &snapshot).unwrap();
     let (node, claims) = ("n1".into(), Claims(chosen));
     cluster.assume(&key, Assumption { uid, node, claims, since: now() });
     assert_eq!(fitting_nodes(&mut cluster, &waiting("second", "two")), ["n1", "n2"]);

@@ -19,7 +19,7 @@ pub(super) fn chosen(test_cluster: ClusterBuilder, pod: &PodBuilder, node: usize
     let mut cluster = test_cluster.cluster();
     let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
     let ledger = snapshot.nodes().nth(node).unwrap();
-    let reserved = plugin().reserve(&snapshot.pod_context(&pod), ledger, &snapshot).unwrap();
+    let reserved = plugin().reserve(&snapshot.context(&pod), ledger, &snapshot).unwrap();
     Claims(reserved).volumes().map(shown).collect()
 }
 

@@ -70,7 +70,7 @@ fn only_claims_without_volumes_look_further_than_the_node() {
     let scope = |test_cluster: ClusterBuilder, pod: &crate::testing::PodBuilder| {
         let mut cluster = test_cluster.cluster();
         let (snapshot, pod) = (cluster.snapshot(now()), pod.build());
-        Score::scope(&plugin(), &snapshot.pod_context(&pod), &snapshot)
+        Score::scope(&plugin(), &snapshot.context(&pod), &snapshot)
     };
     assert_eq!(scope(cluster_builder(), &pod("p")), Scope::Node(0));
     assert_eq!(
