@@ -1,5 +1,4 @@
-//! The resources of a node: allocatable, requested, reserved and free, where `free = allocatable − requested − reserved`. Also the
-//! formats in which `nodes` shows them.
+//! The resources of a node: allocatable, requested, reserved and free, where `free = allocatable − requested − reserved`.
 
 use common::cluster::Ledger;
 use common::model::{ResourceName, Resources};
@@ -49,24 +48,9 @@ pub(crate) fn percent(part: i64, whole: i64) -> Option<i64> {
     (whole > 0).then(|| i64::try_from((part * 100 + whole / 2).div_euclid(whole)).unwrap_or(i64::MAX))
 }
 
-/// Bytes in the largest binary unit that fits, with at most one decimal, rounded down.
-pub(crate) fn bytes(amount: i64) -> String {
-    const UNITS: [(&str, u64); 5] =
-        [("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
-    let sign = if amount < 0 { "-" } else { "" };
-    let size = amount.unsigned_abs();
-    let Some((unit, scale)) = UNITS.into_iter().find(|(_, scale)| size >= *scale) else {
-        return format!("{sign}{size}");
-    };
-    match (size / scale, size % scale * 10 / scale) {
-        (whole, 0) => format!("{sign}{whole}{unit}"),
-        (whole, tenth) => format!("{sign}{whole}.{tenth}{unit}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Room, bytes, percent};
+    use super::{Room, percent};
     use common::model::{ResourceName, Resources};
     use proptest::prelude::*;
 
@@ -78,22 +62,6 @@ mod tests {
         assert_eq!(percent(7, 5), Some(140));
         assert_eq!(percent(1, 0), None);
         assert_eq!(percent(i64::MAX, 1), Some(i64::MAX));
-    }
-
-    #[test]
-    fn bytes_are_never_more_than_there_are() {
-        for (amount, text) in [
-            (0, "0"),
-            (1023, "1023"),
-            (1024, "1Ki"),
-            (21 << 30, "21Gi"),
-            ((21 << 30) + (999 << 20), "21.9Gi"),
-            (-(3 << 29), "-1.5Gi"),
-            (i64::MAX, "8191.9Pi"),
-            (i64::MIN, "-8192Pi"),
-        ] {
-            assert_eq!(bytes(amount), text, "{amount}");
-        }
     }
 
     fn amounts() -> impl Strategy<Value = Resources> {

@@ -2,6 +2,7 @@
 //! call the pure parts (`explain`, `flow`) without a cluster.
 #![forbid(unsafe_code)]
 
+mod amount;
 mod api;
 mod capacity;
 mod changes;

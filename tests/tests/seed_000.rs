@@ -107,12 +107,12 @@ async fn room_reserved_for_another_owner_keeps_the_replacement_out_until_it_is_r
     assert!(!described.contains(OTHER_OWNER), "an event never names the owner of a reservation");
 
     typed(&cluster, &["reserve", "list"])?;
-    let explained = kubectl(&cluster, User::Admin, &["reserve", "explain", name_of(&replacement)])?;
+    let explained = kubectl(&cluster, User::Admin, &["reserve", "explain", name_of(&replacement), "--full"])?;
     let text = String::from_utf8(explained.stdout)?;
     assert_eq!(explained.status.code(), Some(10), "no node can have it");
-    assert!(text.contains(OTHER_OWNER) && text.contains("keeps cpu 5000m"), "for whom: {text}");
+    assert!(text.contains(OTHER_OWNER) && text.contains("keeps cpu 5 for"), "for whom: {text}");
     let unbroken = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let numbers = "cpu: asks 1000m, alloc 6000m, used 250m, reserved 5000m, free 750m, short 250m";
+    let numbers = "ASKS ALLOC USED RESERVED FREE SHORT 1 zsj-dev-worker1-201 cpu cpu 1 6 0.25 5 0.75 0.25";
     assert!(unbroken.contains(numbers), "the numbers: {text}");
     assert!(unbroken.contains(&told), "what the scheduler said: {text}");
     assert!(
@@ -145,9 +145,10 @@ async fn room_reserved_for_testngx_is_there_when_it_comes_back_and_a_stranger_wa
     let listed = typed(&cluster, &["reserve", "list"])?;
     assert!(listed.contains("Deployment/testngx") && listed.contains("Held (manual, in part)"), "{listed}");
     let name = name_of(&waiting[0]);
-    let explained = kubectl(&cluster, User::Admin, &["reserve", "explain", &format!("pod/{name}")])?;
+    let explain = ["reserve", "explain", &format!("pod/{name}"), "--full"];
+    let explained = kubectl(&cluster, User::Admin, &explain)?;
     let text = String::from_utf8(explained.stdout)?;
-    assert!(text.contains("keeps cpu 4000m for Deployment/testngx in default"), "{text}");
+    assert!(text.contains("keeps cpu 4 for Deployment/testngx in default"), "{text}");
 
     typed(&cluster, &["annotate", "node", NODE, &format!("{key}-")])?;
     cluster.wait_until_running(&stranger.selector, 1).await?;

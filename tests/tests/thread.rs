@@ -238,7 +238,7 @@ async fn the_command_says_what_it_lacks() -> Result<()> {
     let pods = cluster.pods(&huge.selector).await?;
     let explained = reserve(&cluster, User::Tenant, &["explain", name_of(&pods[0])])?;
     assert_eq!(explained.status.code(), Some(10), "{}", stderr(&explained));
-    assert!(stdout(&explained).contains("60000m"), "{}", stdout(&explained));
+    assert!(stdout(&explained).contains("cpu 60"), "{}", stdout(&explained));
 
     let missing = reserve(&cluster, User::Tenant, &["explain", "no-such-pod"])?;
     assert_eq!(missing.status.code(), Some(1));

@@ -160,7 +160,7 @@ fn the_plain_form_is_never_released_by_accident() -> Result<()> {
         ensure!(value == "500m", "{value}");
         let listed = done(cluster, here, &format!("list --node {node}"))?;
         ensure!(listed.out.contains("<unknown>") && listed.out.contains("Held (manual)"), "{}", listed.out);
-        let cure = format!("free cpu 500m with: kubectl reserve release {node}/{NOBODY}");
+        let cure = format!("free cpu 0.5 with: kubectl reserve release {node}/{NOBODY}");
         ensure!(listed.talk.contains(&cure), "{}", listed.talk);
         for line in ["release --orphaned", "release --all --yes", &format!("release --node {node}")] {
             let typed = done(cluster, here, line)?;
@@ -247,7 +247,7 @@ fn what_is_refused_or_rehearsed_changes_nothing() -> Result<()> {
         }
         ensure!(stored(cluster, &node).await? == before, "something was written");
         let over = done(cluster, here, &format!("{to} --cpu 4"))?;
-        ensure!(over.talk.contains("cpu 4000m is more than the 3000m free"), "{}", over.talk);
+        ensure!(over.talk.contains("cpu 4 is more than the 3 free"), "{}", over.talk);
         ensure!(done(cluster, here, &format!("list --node {node}"))?.out.contains("Short"));
         Ok(())
     })
@@ -321,7 +321,7 @@ fn sums_are_the_schedulers() -> Result<()> {
         ensure!(rooms["items"][0]["free"]["cpu"] == "1500m", "{rooms}");
         let table = done(cluster, here, &format!("nodes {node} --show ports,gpu"))?.out;
         ensure!(table.contains("8080/TCP") && table.contains("EXAMPLE.COM/GPU") && table.contains("2/2"), "{table}");
-        ensure!(table.contains("2500m (63%)"), "{table}");
+        ensure!(table.contains("2.5 (63%)"), "{table}");
         Ok(())
     })
 }

@@ -11,8 +11,8 @@ Examples:
   # Keep room on a node for a pod that a Deployment is about to get
   kubectl reserve add --node node-2 --for deployment/web --cpu 500m --memory 1Gi
 
-  # With devices, for half an hour
-  kubectl reserve add --node gpu-1 --for job/train --cpu 4 --resource nvidia.com/gpu=2 --ttl 30m
+  # With devices
+  kubectl reserve add --node n1 --for job/train --resource nvidia.com/gpu=2
 
   # In the plain form, which never expires: reserve.cpu/<uid>
   kubectl reserve add --node node-2 --for deployment/web --cpu 5 --plain";

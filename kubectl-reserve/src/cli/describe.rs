@@ -5,7 +5,7 @@ use clap::Args;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Everything about one reservation: whose, how much, its state and why, who waits for the room
+  # One reservation: whose, how much, its state and why, who waits for the room
   kubectl reserve describe 7f3a0c
 
   # Everything that is reserved on a node, and for a pod

@@ -33,9 +33,13 @@ pub(crate) struct Explain {
     #[arg(long = "node", value_name = "NODE")]
     pub(crate) on: Vec<String>,
 
-    /// How many of the nearest nodes to show, or all
-    #[arg(long, value_name = "N", default_value = "5")]
-    pub(crate) nodes: Limit,
+    /// Everything about each pod, not only what one screen holds
+    #[arg(long, conflicts_with = "brief")]
+    pub(crate) full: bool,
+
+    /// With --full: how many of the nearest nodes, or all [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<Limit>,
 
     /// Put nodes together by reason, pool or zone
     #[arg(long, value_name = "WHAT")]
@@ -45,9 +49,9 @@ pub(crate) struct Explain {
     #[arg(long = "what-if", value_name = "CHANGE")]
     pub(crate) what_if: Vec<String>,
 
-    /// How many fixes to show, all or none
-    #[arg(long, value_name = "N", default_value = "5")]
-    pub(crate) fixes: Limit,
+    /// With --full: how many fixes, all or none [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) fixes: Option<Limit>,
 
     /// Whether to look for pods that would have to go
     #[arg(long, value_enum, value_name = "WHETHER", default_value_t = PreemptionMode::Auto)]
@@ -81,6 +85,13 @@ pub(crate) struct Explain {
     pub(crate) print: Print,
 }
 
+impl Explain {
+    /// Whether the whole report about a pod is printed: whoever says how many nodes or fixes to show wants more than one screen.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full || self.nodes.is_some() || self.fixes.is_some()
+    }
+}
+
 /// Whether `explain` looks for pods that could be preempted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PreemptionMode {
@@ -95,8 +106,11 @@ Examples:
   # Everything that is Pending in the namespace, by cause
   kubectl reserve explain
 
-  # One pod: what every node lacks, and the commands that would help
+  # One pod: what the nodes lack, and the commands that would help
   kubectl reserve why web-7d9f-k2x8q -n shop
+
+  # The same with every number of the nearest nodes
+  kubectl reserve explain web-7d9f-k2x8q -n shop --full
 
   # The pods of a workload, and why it cannot make more
   kubectl reserve explain deploy/web

@@ -213,6 +213,15 @@ mod tests {
             for line in help.lines().filter(|line| !line.starts_with("Use \"")) {
                 assert!(line.chars().count() <= 80, "{}: {line}", verb.get_name());
             }
+            // A command that is broken into two lines cannot be pasted.
+            let examples = help.lines().skip_while(|line| *line != super::EXAMPLES).skip(1);
+            for line in examples.take_while(|line| !line.starts_with("Usage")).filter(|line| !line.is_empty())
+            {
+                assert!(
+                    ["  # ", "  kubectl ", "  source <(kubectl "].iter().any(|lead| line.starts_with(lead)),
+                    "{line}"
+                );
+            }
         }
     }
 

@@ -6,9 +6,8 @@ use crate::error::Failure;
 use crate::node_patch::DryRun;
 use crate::reservations::{NodeSelection, ReservationArg, Row, find, parse_arg};
 use crate::ui::printer;
-use common::config::{parse_duration, print_duration};
+use common::config::parse_duration;
 use common::model::keep::LIFE_MAX;
-use jiff::SignedDuration;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -94,9 +93,9 @@ pub(super) fn ttl(text: &str) -> Result<Duration, Failure> {
         .and_then(|duration| Duration::try_from(duration).ok())
         .ok_or_else(|| Failure::usage(format!("--ttl {text:?}: expected a duration like 90s, 10m or 1h")))?;
     if duration > LIFE_MAX {
-        let most = SignedDuration::try_from(LIFE_MAX).map(print_duration).unwrap_or_default();
+        let hours = LIFE_MAX.as_secs() / 3600;
         return Err(Failure::usage(format!(
-            "--ttl {text}: the longest that room is kept is {most} from now"
+            "--ttl {text}: the longest that room is kept is {hours}h from now"
         ))
         .hint("the plain form (kubectl reserve add --plain) has no end"));
     }
@@ -126,5 +125,7 @@ mod tests {
         for odd in ["", "0", "0s", "-1m", "ten", "1", "61m", "1d", "9999999999999h"] {
             assert!(ttl(odd).is_err(), "{odd:?}");
         }
+        let told = ttl("2h").unwrap_err().message.unwrap_or_default();
+        assert_eq!(told, "--ttl 2h: the longest that room is kept is 1h from now");
     }
 }

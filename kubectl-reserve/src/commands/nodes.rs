@@ -77,7 +77,10 @@ fn text(
     for problem in
         ledgers.iter().filter_map(|ledger| Some((&ledger.node.name, ledger.node.problem.as_ref()?)))
     {
-        printer::warn(&format!("node {} cannot be read, and so takes no pods: {}", problem.0, problem.1));
+        printer::warn_once(&format!(
+            "node {} cannot be read, and so takes no pods: {}",
+            problem.0, problem.1
+        ));
     }
     if rows.is_empty() && args.print.output.is_table() {
         return Ok(String::new());

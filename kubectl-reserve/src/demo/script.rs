@@ -67,7 +67,7 @@ pub(super) const SCRIPT: &[DemoStep] = &[
     Heading("5. Why is a pod Pending?"),
     Comment("mail-0 still is. What does each node lack, and what would help?"),
     FailingCommand("kubectl reserve explain mail-0", Exit::NoFit),
-    Comment("Fix A will do: batch-0 can wait."),
+    Comment("Fix B will do: batch-0 can wait."),
     Command("kubectl scale statefulset/batch --replicas=0 -n default"),
     WaitUntil(PodRuns("mail-0", "node-1")),
     Command("kubectl get pods"),

@@ -187,6 +187,7 @@ fn check(analysis: &NodeAnalysis, test_cluster: &TestCluster, own: &Json) {
         let lacks = miss.figures.iter().any(|figure| figure.short() > 0);
         assert_eq!(lacks, miss.blockers.iter().any(|blocker| blocker.figure.is_some()), "{miss:?}");
     }
+    assert!(analysis.fixes.is_sorted_by_key(Fix::harm), "the least harmful first: {:#?}", analysis.fixes);
     for fix in &analysis.fixes {
         assert!(holds(test_cluster, own, fix), "{fix:#?}");
     }

@@ -4,8 +4,10 @@ use super::judge::{ClassifiedRejection, FilterResults, NodeDescriber, NodeResult
 use super::rank::missing;
 use super::report::{AwaitedNode, DominantReason, Figure};
 use super::words::count;
+use crate::render::time::human;
 use common::framework::{BlockerClass, RefusalCode};
 use common::model::ResourceName;
+use jiff::SignedDuration;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -57,7 +59,8 @@ fn awaited_node_words(filter_results: &FilterResults, awaited_node: &AwaitedNode
     };
     all.push(match awaited_node.for_at_most {
         Some(seconds) => {
-            format!("It waits {seconds}s more at most, and then goes elsewhere if it can{could}.")
+            let left = human(SignedDuration::from_secs(seconds));
+            format!("It waits {left} more at most, and then goes elsewhere if it can{could}.")
         }
         None => format!("It goes nowhere else while the reservation lives{could} (placement require)."),
     });
@@ -76,8 +79,8 @@ fn none_fits(filter_results: &FilterResults, order: &[usize], describer: &NodeDe
         if all.len() == 1 {
             all.extend(ranked.first().map(|nearest| nearest_words(nearest, describer, "The nearest is")));
         }
-        let are = if filter_results.nodes.len() == 1 { "The one node is" } else { "None of them is" };
-        all.push(format!("{are} open to this pod ({}).", causes(&ranked)));
+        let every = if ranked.len() == 1 { "the only node" } else { "every node" };
+        all.push(format!("More room would not help, {every} has another obstacle: {}.", causes(&ranked)));
         return all;
     }
     if let Some(large) = too_large(&open) {
@@ -86,7 +89,8 @@ fn none_fits(filter_results: &FilterResults, order: &[usize], describer: &NodeDe
     }
     let lead = match () {
         () if open.len() == filter_results.nodes.len() => "The nearest is".to_owned(),
-        () => format!("Of the {} open to this pod the nearest is", count(open.len(), "node")),
+        () if open.len() == 1 => "The one node whose labels and taints suit this pod is".to_owned(),
+        () => format!("Of the {} nodes whose labels and taints suit this pod the nearest is", open.len()),
     };
     if let Some(nearest) = open.first().filter(|nearest| Some(nearest.id) != obstacle_node) {
         all.push(nearest_words(nearest, describer, &lead));
@@ -130,24 +134,28 @@ fn nearest_words(result: &NodeResult, describer: &NodeDescriber<'_>, lead: &str)
     format!("{lead} {}: {}.", result.name, all.join(", "))
 }
 
-/// The first blocker of each node, counted: `taint 5, wrong label 4`.
+/// The first blocker of each node, counted: `taint (5 nodes), wrong label (4 nodes)`.
 fn causes(results: &[&NodeResult]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for blocker in results.iter().filter_map(|result| result.blockers.first()) {
         *counts.entry(&blocker.kind.label).or_default() += 1;
     }
     let mut sorted: Vec<_> = counts.into_iter().collect();
-    sorted.sort_by_key(|(_, count)| Reverse(*count));
-    sorted.iter().map(|(label, count)| format!("{label} {count}")).collect::<Vec<_>>().join(", ")
+    sorted.sort_by_key(|(_, nodes)| Reverse(*nodes));
+    sorted
+        .iter()
+        .map(|(label, nodes)| format!("{label} ({})", count(*nodes, "node")))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
-/// A sentence if the pod is too large: `It asks for cpu 64000m, larger than any node open to it: node-1 has 16000m.`
+/// A sentence if the pod is too large: `It asks for cpu 64, and no node that it may go to has so much: the largest, node-1, has 16.`
 fn too_large(open: &[&NodeResult]) -> Option<String> {
     let resources = open.first()?.figures.iter();
     resources.filter_map(|one| largest(open, &one.resource)).find_map(|(name, most)| {
         (most.numbers.asks > most.numbers.allocatable).then(|| {
             format!(
-                "It asks for {} {}, larger than any node open to it: {name} has {}.",
+                "It asks for {} {}, and no node that it may go to has so much: the largest, {name}, has {}.",
                 most.resource,
                 most.show(most.numbers.asks),
                 most.show(most.numbers.allocatable)
@@ -164,8 +172,8 @@ fn largest<'v>(open: &[&'v NodeResult], resource: &ResourceName) -> Option<(&'v 
     open.iter().filter_map(figure).max_by_key(|(name, one)| (one.numbers.allocatable, Reverse(*name)))
 }
 
-/// A sentence if the free room is spread over nodes: `Together they have cpu 11600m free, but no single one has 4000m: fragmented,
-/// not full.`
+/// A sentence if the free room is spread over nodes: `Together they have cpu 11.6 free, but no single one has 4: fragmented, not
+/// full.`
 fn fragmented(open: &[&NodeResult]) -> Option<String> {
     let resources = open.first()?.figures.iter().map(|one| &one.resource);
     resources.filter(|resource| **resource != ResourceName::Pods).find_map(|resource| {

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::recreate::{KeepMethod, StopReason};
+use crate::amount::shown;
 use common::api::reservation::patch::{ObservedNode, keys_of, patch, reservation_of};
 use common::api::reservation::{bounds, encode};
 use common::cluster::Cluster;
@@ -153,7 +154,7 @@ pub fn lacks(cluster: &Cluster, node: &NodeName, reservation: Option<&Reservatio
     let over = kept.filter(|(resource, _)| promised.get(resource) > ledger.node.allocatable.get(resource));
     let words = over.map(|(resource, _)| {
         let (promised, has) = (promised.get(&resource), ledger.node.allocatable.get(&resource));
-        format!("{resource}: promised {}, allocatable {}", resource.format(promised), resource.format(has))
+        format!("{resource}: promised {}, allocatable {}", shown(&resource, promised), shown(&resource, has))
     });
     words.collect()
 }

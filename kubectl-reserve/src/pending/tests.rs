@@ -197,7 +197,7 @@ fn everything_that_waits_reads_well() {
         ],
         blocked_workloads,
     );
-    insta::assert_snapshot!("triage", table(&causes, None));
+    insta::assert_snapshot!("triage", table(&causes, None, 80));
     let document = serde_json::to_value(report(&causes, data.now)).unwrap();
     crate::print::schema_check::assert_valid(&document);
     insta::assert_snapshot!("triage_json", serde_json::to_string_pretty(&document).unwrap());

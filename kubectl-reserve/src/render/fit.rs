@@ -21,7 +21,13 @@ pub(crate) struct FitReport {
 
 impl Printable for FitReport {
     fn table(&self, _is_wide: bool, has_headers: bool) -> String {
-        self.results.iter().map(|one| part(one, has_headers)).collect::<Vec<_>>().join("\n")
+        let parts: Vec<String> = self.results.iter().map(|one| part(one, has_headers)).collect();
+        let remark = match self.results.iter().filter(|one| !one.is_enforced).count() {
+            0 => "",
+            count if count == self.results.len() => "Their scheduler does not enforce reservations.\n",
+            _ => "The scheduler of some of them does not enforce reservations.\n",
+        };
+        parts.join("\n") + remark
     }
 
     fn names(&self) -> Vec<String> {
@@ -55,9 +61,6 @@ fn part(one: &FitResult, has_headers: bool) -> String {
     }
     if let Some(because) = one.because.as_ref().filter(|_| !one.is_complete()) {
         text += &wrap("The next one: ", because, 2, WIDTH);
-    }
-    if !one.is_enforced {
-        text += "Their scheduler does not enforce reservations.\n";
     }
     text
 }

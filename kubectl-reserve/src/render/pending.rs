@@ -2,7 +2,7 @@
 
 use super::json::{ItemMetadata, Items};
 use super::plural;
-use super::wrap::{WIDTH, wrap};
+use super::wrap::wrap;
 use crate::pending::{BlockedWorkload, CauseGroup, Causes};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,8 +19,8 @@ struct Line {
     detail: String,
 }
 
-/// The lines: a headline, then two for each cause, then the command that shows more.
-pub(crate) fn table(causes: &Causes, namespace: Option<&str>) -> String {
+/// The lines, wrapped at `width`: a headline, then two for each cause, then the command that shows more.
+pub(crate) fn table(causes: &Causes, namespace: Option<&str>, width: usize) -> String {
     let lines: Vec<Line> =
         causes.groups.iter().map(pending).chain(causes.blocked_workloads.iter().map(not_created)).collect();
     let widest = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).chars().count()).max().unwrap_or(0);
@@ -29,7 +29,7 @@ pub(crate) fn table(causes: &Causes, namespace: Option<&str>) -> String {
     for Line { count, label, pods_and_owner, detail } in &lines {
         text += &format!("  {count:>counts$}  {label:labels$}  {pods_and_owner}\n");
         if !detail.is_empty() {
-            text += &wrap(&" ".repeat(counts + 4), detail, counts + 4, WIDTH);
+            text += &wrap(&" ".repeat(counts + 4), detail, counts + 4, width);
         }
     }
     text + &details(causes)

@@ -7,7 +7,8 @@ pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     human(to.duration_since(from))
 }
 
-fn human(duration: SignedDuration) -> String {
+/// A duration; `0s` if it is negative.
+pub(crate) fn human(duration: SignedDuration) -> String {
     let seconds = duration.as_secs().max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     let two = |big: i64, unit: &str, small: i64, small_unit: &str| match small {

@@ -28,6 +28,15 @@ pub(crate) fn wrap(lead: &str, text: &str, indent: usize, width: usize) -> Strin
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+/// `text` as one line of at most `width` columns; `...` stands for what does not fit.
+pub(crate) fn clipped(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return format!("{text}\n");
+    }
+    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
+    format!("{}...\n", kept.trim_end())
+}
+
 /// Wraps only the lines that are wider than `width`. A command at the end of a line gets a line of its own; other text continues
 /// under its beginning. Commands, and lines with a word that is too long anyway, stay as they are, so that they can be copied.
 pub(crate) fn fold(text: &str, width: usize) -> String {
@@ -90,13 +99,19 @@ pub(crate) fn columns(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{fold, wrap};
+    use super::{clipped, fold, wrap};
 
     #[test]
     fn text_is_broken_at_spaces_and_never_inside_a_word() {
         assert_eq!(wrap("A  ", "one two three", 3, 11), "A  one two\n   three\n");
         assert_eq!(wrap("A  ", "averylongword b", 3, 8), "A  averylongword\n   b\n");
         assert_eq!(wrap("A", "", 3, 8), "A\n");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_off() {
+        assert_eq!(clipped("one two", 7), "one two\n");
+        assert_eq!(clipped("one two three", 8), "one t...\n");
     }
 
     #[test]

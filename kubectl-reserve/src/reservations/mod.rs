@@ -22,6 +22,7 @@ pub(crate) use read::{NodeSelection, PodSelection, ReservationView, no_node, rea
 pub(crate) use resolve::{ReservationArg, find, matching, parse_arg};
 pub(crate) use waiting_pods::{WaitingPod, waiting_pods};
 
+use crate::amount::shown;
 use common::api::names;
 use common::cluster::ledger::Entry;
 use common::cluster::{Ledger, ReservationState, Snapshot};
@@ -75,7 +76,7 @@ fn owner(entry: &Entry, snapshot: &Snapshot<'_>) -> Option<Owner> {
 
 /// Whether `owner` is a workload of a readable kind that does not exist any more, or is being deleted. Never for a bare pod, which
 /// may be created again.
-fn is_gone(owner: &Owner, snapshot: &Snapshot<'_>) -> bool {
+pub(crate) fn is_gone(owner: &Owner, snapshot: &Snapshot<'_>) -> bool {
     let Some(kind) = OwnerKind::ALL.into_iter().find(|kind| kind.as_str() == &*owner.kind) else {
         return false;
     };
@@ -87,11 +88,11 @@ fn is_gone(owner: &Owner, snapshot: &Snapshot<'_>) -> bool {
     }
 }
 
-/// Amounts in words: `cpu 500m, memory 1Gi`. The pod slot, which each reservation has, is left out.
+/// Amounts in words: `cpu 0.5, memory 1Gi`. The pod slot, which each reservation has, is left out.
 pub(crate) fn words(amounts: &Resources) -> String {
     let said = amounts.iter().filter(|(resource, _)| resource.as_str() != "pods");
     let words: Vec<String> =
-        said.map(|(resource, amount)| format!("{resource} {}", resource.format(amount))).collect();
+        said.map(|(resource, amount)| format!("{resource} {}", shown(&resource, amount))).collect();
     if words.is_empty() { "1 pod".into() } else { words.join(", ") }
 }
 

@@ -51,6 +51,11 @@ pub(super) fn write_to_host(text: &str) -> bool {
     HOST.try_with(|host| host.output.lock().unwrap_or_else(PoisonError::into_inner).push_str(text)).is_ok()
 }
 
+/// Whether this was given to the host program before; `None` if there is none.
+pub(super) fn has_host_text(text: &str) -> Option<bool> {
+    HOST.try_with(|host| host.output().contains(text)).ok()
+}
+
 /// How often the host program has requested a stop; `None` if there is no host program.
 pub(super) fn stop_requests() -> Option<watch::Receiver<u32>> {
     HOST.try_with(|host| host.stop_requests.subscribe()).ok()
@@ -79,5 +84,18 @@ mod tests {
         });
         assert_eq!(count.await, 1);
         assert_eq!(host.output(), "data\ntalk\n");
+    }
+
+    /// In `restart` of a hundred pods the same is wrong with each.
+    #[tokio::test]
+    async fn a_warning_is_printed_once() {
+        let host = HostProgram::default();
+        let warnings = async {
+            for text in ["one", "two", "one"] {
+                printer::warn_once(text);
+            }
+        };
+        host.run(warnings).await;
+        assert_eq!(host.output(), "Warning: one\nWarning: two\n");
     }
 }

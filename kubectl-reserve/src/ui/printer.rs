@@ -6,9 +6,11 @@ use super::{Paint, Tone, Ui, embedded};
 use crate::api::{NO_CONNECTION, UNREACHABLE};
 use crate::error::Failure;
 use crate::render::wrap::fold;
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Whether only data and errors are printed.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
@@ -21,6 +23,9 @@ static STDERR_WIDTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether messages go to stdout instead of stderr.
 static MESSAGES_TO_STDOUT: AtomicBool = AtomicBool::new(false);
+
+/// The warnings that were printed once and are not printed again.
+static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// From now on messages go to stdout: in the demo data and messages must stay in order in a pipe, too.
 pub(crate) fn send_messages_to_stdout() {
@@ -81,6 +86,17 @@ fn folded(text: &str) -> String {
 /// Prints a warning, unless `--quiet` is set.
 pub(crate) fn warn(text: &str) {
     message(&with_colored_word("Warning:", Tone::Careful, text));
+}
+
+/// Prints a warning, unless this run has printed the same before.
+pub(crate) fn warn_once(text: &str) {
+    let is_known = embedded::has_host_text(text).unwrap_or_else(|| {
+        let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+        !warned.insert(text.to_owned())
+    });
+    if !is_known {
+        warn(text);
+    }
 }
 
 /// Prints a line to stderr even with `--quiet`: errors, and the requests that `-v` shows. Errors of stderr itself are ignored:

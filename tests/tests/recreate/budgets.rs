@@ -34,7 +34,7 @@ fn a_budget_that_never_allows_it_is_recognised_at_once() -> Result<()> {
         budget(&ns, "web-pdb", json!({ "minAvailable": 1 }), 1).await?;
         let refused = typed(&ns, &["pod", name_of(&old[0]), "--yes"]).await?.ended(11)?;
         refused.says(&[
-            "PodDisruptionBudget never/web-pdb needs 1 healthy pods and has 1 (minAvailable 1)",
+            "PodDisruptionBudget never/web-pdb needs 1 healthy pod and has 1 (minAvailable 1)",
             "This budget never allows a disruption",
             "kubectl patch pdb web-pdb -n never",
             "--ignore-pdb",
@@ -46,7 +46,7 @@ fn a_budget_that_never_allows_it_is_recognised_at_once() -> Result<()> {
         for dry_run in ["--dry-run", "--dry-run=server"] {
             let refused = typed(&ns, &["pod", name_of(&old[0]), dry_run]).await?.ended(11)?;
             refused.says(&[
-                "never/web-pdb needs 1 healthy pods and has 1",
+                "never/web-pdb needs 1 healthy pod and has 1",
                 "This budget never allows a disruption",
             ])?;
         }
@@ -86,7 +86,7 @@ fn a_budget_that_blocks_is_waited_for_without_keeping_room() -> Result<()> {
             .await?;
         let refused = typed(&ns, &["pod", name_of(&old[0]), "--yes", "--timeout=12s"]).await?.ended(11)?;
         refused.says(&[
-            "blocked/web-pdb needs 1 healthy pods and has 1 (maxUnavailable 1)",
+            "blocked/web-pdb needs 1 healthy pod and has 1 (maxUnavailable 1)",
             "(will retry after 5s)",
             &format!("Not ready: {name}"),
         ])?;

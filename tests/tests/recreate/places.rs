@@ -28,7 +28,7 @@ fn a_pod_comes_back_in_a_full_cluster() -> Result<()> {
         let typed = typed.says(&[
             "web has one pod: web-",
             "< Deployment web",
-            "keeps cpu 3000m, memory 1Gi for it",
+            "keeps cpu 3, memory 1Gi for it",
             "Budget      none",
             "enforces reservations (it is the daemon)",
             "1 Pending pod could take its place",

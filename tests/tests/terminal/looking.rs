@@ -44,6 +44,7 @@ fn lines(shared_cluster: &Still) -> Vec<(&'static str, Vec<String>)> {
                 "explain",
                 "explain -A",
                 &format!("explain {shop}"),
+                &format!("explain {shop} --full"),
                 "explain deploy/shop --brief",
                 &format!("explain {web}"),
                 &format!("explain {shop} --node node-1"),

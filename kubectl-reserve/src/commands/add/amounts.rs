@@ -1,5 +1,6 @@
 //! The amounts of `add`: parsed from the flags, and compared with what the node has and what is free.
 
+use crate::amount::shown;
 use crate::cli::Add;
 use crate::error::{Exit, Failure};
 use common::cluster::Ledger;
@@ -65,7 +66,7 @@ pub(super) fn fits_at_all(amount: &Resources, ledger: &Ledger) -> Result<(), Fai
     for (resource, wanted) in amount.iter() {
         let has = node.allocatable.get(&resource);
         if wanted > has {
-            let (wanted, has) = (resource.format(wanted), resource.format(has));
+            let (wanted, has) = (shown(&resource, wanted), shown(&resource, has));
             return Err(Failure::new(format!(
                 "refused: {resource} {wanted} is more than node {} can ever give, which is {has}",
                 node.name
@@ -86,8 +87,8 @@ pub(super) fn lacking(amount: &Resources, ledger: &Ledger) -> Vec<String> {
     let over = amount.iter().filter(|(resource, wanted)| *wanted > free.get(resource));
     over.map(|(resource, wanted)| {
         let left = free.get(&resource).max(0);
-        let (short, left) = (resource.format(wanted.saturating_sub(left)), resource.format(left));
-        let wanted = resource.format(wanted);
+        let short = shown(&resource, wanted.saturating_sub(left));
+        let (wanted, left) = (shown(&resource, wanted), shown(&resource, left));
         format!(
             "{resource} {wanted} is more than the {left} free on node {} now: the reservation is short by {short}",
             node.name

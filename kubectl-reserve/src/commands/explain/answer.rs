@@ -75,10 +75,11 @@ impl<'a> Explainer<'a> {
     }
 
     fn options(&self, is_triage: bool) -> Options {
+        let usual = Options::default();
         Options {
             // `triage` shows the nearest node that has the main cause, which may be far down the list.
-            nodes: if is_triage { Limit::All } else { self.args.nodes },
-            fixes: if is_triage { Limit::Most(0) } else { self.args.fixes },
+            nodes: if is_triage { Limit::All } else { self.args.nodes.unwrap_or(usual.nodes) },
+            fixes: if is_triage { Limit::Most(0) } else { self.args.fixes.unwrap_or(usual.fixes) },
             group_by: self.args.group_by.unwrap_or(GroupBy::Auto),
             preemption: !is_triage && self.args.consider_preemption == PreemptionMode::Auto,
         }

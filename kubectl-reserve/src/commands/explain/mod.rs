@@ -18,11 +18,13 @@ use crate::error::{Exit, Failure};
 use crate::explain;
 use crate::print;
 use crate::reader::{NODES, PODS};
+use crate::render::explain::Layout;
+use crate::render::wrap::WIDTH;
 use crate::rights::{self, Right};
 use crate::ui::redraw::Redraw;
 use crate::ui::{Ui, printer};
 use answer::{Answers, Explainer};
-use show::ExplainOutput;
+use show::{Detail, ExplainOutput};
 use subject::Subject;
 
 /// What is watched with `--watch`: nearly everything that lets a pod wait shows in one of these.
@@ -38,14 +40,14 @@ enum Source<'s> {
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
     let (source, named) = (Source::Cluster(&context.session), context.context.as_deref());
     if !args.watch {
-        return finish(args, &once(args, &source, &context.ui, named).await?);
+        return finish(args, &once(args, &source, &context.ui, named).await?, &context.ui);
     }
     let mut changes = Changes::begin(&context.session, &WATCHED).await?;
     let (mut last, mut screen): (Option<Answers>, _) = (None, Redraw::default());
     loop {
         let answers = once(args, &source, &context.ui, named).await?;
         if last.as_ref().is_none_or(|last| !last.is_same(&answers)) {
-            screen.show(&context.ui, text(args, &answers)?)?;
+            screen.show(&context.ui, text(args, &answers, &context.ui)?)?;
         }
         last = Some(answers);
         changes.next(None).await?;
@@ -54,7 +56,7 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
 
 /// The same for a saved snapshot.
 pub(crate) async fn offline(args: &Explain, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
-    finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?)
+    finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?, ui)
 }
 
 async fn once(
@@ -120,23 +122,29 @@ async fn read(args: &Explain, session: &Session, ui: &Ui, subject: &Subject) -> 
     cluster_data::read(session, ui, Depth::Reasons, builder).await
 }
 
-fn print_all(args: &Explain, answers: &Answers) -> Result<(), Failure> {
+fn print_all(args: &Explain, answers: &Answers, ui: &Ui) -> Result<(), Failure> {
     if answers.is_nothing() && args.print.output.is_table() {
         printer::say(&answers.nothing_found());
         return Ok(());
     }
-    printer::out(&text(args, answers)?)
+    printer::out(&text(args, answers, ui)?)
 }
 
-fn text(args: &Explain, answers: &Answers) -> Result<String, Failure> {
+fn text(args: &Explain, answers: &Answers, ui: &Ui) -> Result<String, Failure> {
     if answers.is_nothing() && args.print.output.is_table() {
         return Ok(format!("{}\n", answers.nothing_found()));
     }
-    print::text(&args.print, &ExplainOutput { answers, is_brief: args.brief })
+    let layout = Layout { width: ui.width().unwrap_or(WIDTH), paint: ui.paint() };
+    let detail = match () {
+        () if args.brief => Detail::Verdict,
+        () if args.is_full() => Detail::Full,
+        () => Detail::Screen,
+    };
+    print::text(&args.print, &ExplainOutput { answers, detail, layout })
 }
 
-fn finish(args: &Explain, answers: &Answers) -> Result<(), Failure> {
-    print_all(args, answers)?;
+fn finish(args: &Explain, answers: &Answers, ui: &Ui) -> Result<(), Failure> {
+    print_all(args, answers, ui)?;
     if !answers.needs.is_empty() && answers.needs_nodes() {
         return Err(Failure::new("without nodes it cannot be said what each of them lacks")
             .hint(format!("needs: {}", answers.needs.join("; ")))

@@ -5,31 +5,44 @@ use crate::error::Failure;
 use crate::explain::{Conclusion, Report, WhatIfOutcome};
 use crate::pending::{BlockedWorkload, group_causes};
 use crate::print::{self, document};
-use crate::render::explain::{Layout, PodExplanation, checklist, document as explain_report, render};
+use crate::render::explain::{Layout, PodExplanation, checklist, document as explain_report, render, screen};
 use crate::render::pending;
-use crate::render::wrap::wrap;
+use crate::render::plural;
+use crate::render::wrap::{clipped, wrap};
 use serde_json::Value;
 
-/// The answers, and whether only one line per pod is printed.
+/// How much is printed about each pod.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// One line.
+    Verdict,
+    /// What one screen holds.
+    Screen,
+    Full,
+}
+
+/// The answers, and how they are printed.
 pub(super) struct ExplainOutput<'a> {
     pub(super) answers: &'a Answers,
-    pub(super) is_brief: bool,
+    pub(super) detail: Detail,
+    pub(super) layout: Layout,
 }
 
 impl print::Printable for ExplainOutput<'_> {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
-        let answers = self.answers;
+        let (answers, is_brief) = (self.answers, self.detail == Detail::Verdict);
         let mut parts: Vec<String> = Vec::new();
         if let Some(causes) = &answers.causes {
-            parts.push(pending::table(causes, answers.namespace.as_deref()));
+            parts.push(pending::table(causes, answers.namespace.as_deref(), self.layout.width));
         }
         for one in &answers.pods {
-            parts.push(if self.is_brief { brief(&one.report) } else { whole(one) });
+            parts.push(if is_brief { brief(&one.report) } else { self.pod(one) });
         }
-        let blocked_workloads = answers.blocked_workloads.iter().map(blocked_workload);
+        let width = self.layout.width;
+        let blocked_workloads = answers.blocked_workloads.iter().map(|one| blocked_workload(one, width));
         let complete_workloads = answers.complete_workloads.iter().map(|line| format!("{line}\n"));
         parts.extend(blocked_workloads.chain(complete_workloads));
-        parts.join(if self.is_brief { "" } else { "\n" })
+        parts.join(if is_brief { "" } else { "\n" })
     }
 
     fn names(&self) -> Vec<String> {
@@ -61,24 +74,34 @@ fn explanation(one: &PodAnswer) -> PodExplanation<'_> {
     PodExplanation { report: &one.report, checklists: &one.checklists, outcome: one.outcome.as_ref() }
 }
 
-fn whole(one: &PodAnswer) -> String {
-    if !one.checklists.is_empty() {
-        let about = &one.report.pod_summary;
-        let lists = one.checklists.iter().map(|list| checklist(list, about.enforced, &Layout::default()));
-        return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
+impl ExplainOutput<'_> {
+    fn pod(&self, one: &PodAnswer) -> String {
+        let (layout, about) = (&self.layout, &one.report.pod_summary);
+        if !one.checklists.is_empty() {
+            let lists = one.checklists.iter().map(|list| checklist(list, about.enforced, layout));
+            return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
+        }
+        if let Some(outcome) = &one.outcome {
+            let words = format!("{}/{}: {}", about.namespace, about.name, supposed(outcome));
+            return wrap("", &words, 2, layout.width);
+        }
+        let text = if self.detail == Detail::Full { render } else { screen };
+        text(&one.report, layout) + &self.others(one)
     }
-    if let Some(outcome) = &one.outcome {
-        let about = &one.report.pod_summary;
-        return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);
+
+    /// The other pods with the same cause: all of them, or as many as fit on a line.
+    fn others(&self, one: &PodAnswer) -> String {
+        let (count, width) = (one.others.len(), self.layout.width);
+        if count == 0 {
+            return String::new();
+        }
+        let wait = if count == 1 { "pod waits".into() } else { format!("{} wait", plural(count, "pod")) };
+        let lead = format!("Another {wait} for the same: ");
+        match self.detail {
+            Detail::Full => format!("\n{}", wrap(&lead, &one.others.join(", "), 2, width)),
+            _ => clipped(&format!("{lead}{}", one.others.join(", ")), width),
+        }
     }
-    let mut text = render(&one.report, &Layout::default());
-    if !one.others.is_empty() {
-        let count = one.others.len();
-        let pods = if count == 1 { "pod waits".into() } else { format!("{count} pods wait") };
-        let lead = format!("\nAnother {pods} for the same: ");
-        text += &wrap(&lead, &one.others.join(", "), 2, 81);
-    }
-    text
 }
 
 /// The result of `--what-if`, in words.
@@ -117,11 +140,11 @@ fn brief(report: &Report) -> String {
     format!("{}/{}: {words}\n", about.namespace, about.name)
 }
 
-fn blocked_workload(one: &BlockedWorkload) -> String {
+fn blocked_workload(one: &BlockedWorkload, width: usize) -> String {
     let missing = match one.missing {
         Some(1) => "1 pod is missing".into(),
         Some(count) => format!("{count} pods are missing"),
         None => "pods are missing".to_owned(),
     };
-    wrap("", &format!("{} ({missing})", one.sentence()), 2, 80)
+    wrap("", &format!("{} ({missing})", one.sentence()), 2, width)
 }

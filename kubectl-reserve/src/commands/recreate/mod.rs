@@ -39,6 +39,7 @@ use common::model::{PodKey, Reservation};
 use drive::{DriveResult, drive};
 use executor::Executor;
 use look::look;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub(crate) struct RecreatedPod {
@@ -55,17 +56,16 @@ pub(crate) struct RecreatedPod {
 /// Warns of Pending pods whose schedulers do not enforce reservations: they could take the room although it is reserved.
 pub(crate) fn warn_of_competing_pods(task: &RecreationTask) {
     let competing_pods = task.plan.competing_pods.iter().flatten();
-    let not_enforcing: Vec<&str> =
+    let not_enforcing: BTreeSet<&str> =
         competing_pods.filter(|pod| pod.enforces == Some(false)).map(|pod| pod.scheduler.as_str()).collect();
-    if not_enforcing.is_empty() || task.terms.keep_method == KeepMethod::Nothing {
+    if task.terms.keep_method == KeepMethod::Nothing {
         return;
     }
-    let mut names = not_enforcing.clone();
-    names.sort_unstable();
-    names.dedup();
-    let (count, names) = (not_enforcing.len(), names.join(", "));
-    let who = if count == 1 { "1 of them is".to_owned() } else { format!("{count} of them are") };
-    printer::warn(&format!("{who} placed by {names}, which does not enforce reservations"));
+    for name in not_enforcing {
+        printer::warn_once(&format!(
+            "{name} does not enforce reservations: Pending pods that it places may take the room"
+        ));
+    }
 }
 
 pub(crate) async fn recreate(context: &Context, task: RecreationTask) -> Result<RecreatedPod, Failure> {

@@ -1,6 +1,7 @@
 //! The fix that adds a node: like an existing one, and large enough for the pod and for the DaemonSets' pods. Entry point:
 //! [`find`].
 
+use crate::amount::shown;
 use crate::explain::input::Input;
 use crate::explain::judge::NodeResult;
 use crate::explain::report::{Cost, Fix};
@@ -35,7 +36,7 @@ pub(super) fn find(cluster: &mut Cluster, input: &Input<'_>, near: &[&NodeResult
     let amounts: Vec<String> = needs
         .iter()
         .filter(|(resource, _)| *resource != ResourceName::Pods)
-        .map(|(resource, amount)| format!("{resource} >= {}", resource.format(amount)))
+        .map(|(resource, amount)| format!("{resource} >= {}", shown(&resource, amount)))
         .collect();
     Some(Fix {
         id: String::new(),
@@ -62,9 +63,18 @@ fn size(snapshot: &Snapshot<'_>, input: &Input<'_>, model: &NodeResult) -> Optio
     for pod in daemons(snapshot, &model.name) {
         needs.add_assign(pod.spec.requests.counted());
     }
+    for bytes in [&mut needs.memory, &mut needs.ephemeral_storage] {
+        *bytes = whole_mebibytes(*bytes);
+    }
     let slots = snapshot.ledger(model.id)?.node.allocatable.pods;
     needs.pods = needs.pods.max(slots);
     Some(needs)
+}
+
+/// Rounded up, because people read the amount in mebibytes.
+fn whole_mebibytes(bytes: i64) -> i64 {
+    const MEBI: i64 = 1 << 20;
+    bytes.saturating_add(MEBI - 1) / MEBI * MEBI
 }
 
 fn daemons(snapshot: &Snapshot<'_>, node: &NodeName) -> Vec<Arc<Pod>> {

@@ -2,6 +2,7 @@
 
 use super::proposals::{Proposal, ReleaseDetails};
 use super::request;
+use crate::amount::shown;
 use crate::explain::input::Input;
 use crate::explain::report::{Cost, Fix, RequiredRight};
 use crate::explain::trial::{Edit, target};
@@ -75,7 +76,7 @@ fn part(cluster: &mut Cluster, input: &Input<'_>, proposal: &Proposal) -> Option
     Some(match &proposal.edit {
         Edit::Uncordon(node) => FixPart {
             kind: "Uncordon",
-            description: "undo the cordon".to_owned(),
+            description: "undo the cordon, if nobody works on the node".to_owned(),
             disturbs: None,
             commands: vec![kubectl(input, &text(&["uncordon", node.as_str()]))],
             needs: nodes(),
@@ -85,14 +86,15 @@ fn part(cluster: &mut Cluster, input: &Input<'_>, proposal: &Proposal) -> Option
             FixPart {
                 kind: "Untaint",
                 description: format!("take the taint {} away", words::taint(taint)),
-                disturbs: Some("lets other pods in too".to_owned()),
+                disturbs: Some("opens the node to all other pods".to_owned()),
                 commands: vec![kubectl(input, &text(&["taint", "nodes", node.as_str(), &gone]))],
                 needs: nodes(),
             }
         }
         Edit::Label(node, labels) => label(input, node, labels),
-        Edit::Release(node, _) => release(input, node, proposal.reservation.as_ref()?),
-        Edit::Request(amounts) => lower(cluster, input, amounts)?,
+        Edit::Release(..) if proposal.is_wait() => wait(input, proposal.reservation.as_ref()?),
+        Edit::Release(node, _) => release(input, node, proposal, proposal.reservation.as_ref()?),
+        Edit::Request(amounts) => lower(cluster, input, amounts, proposal.restarts)?,
         Edit::Tolerate(_) | Edit::Priority(_) | Edit::RemovePod(_) | Edit::AddNode(_) => return None,
     })
 }
@@ -108,8 +110,8 @@ fn label(input: &Input<'_>, node: &NodeName, labels: &[(String, Option<String>)]
     words.push("--overwrite".to_owned());
     FixPart {
         kind: "Label",
-        description: format!("correct the label, if the node really is {}", all.join(" ")),
-        disturbs: None,
+        description: format!("label the node {}, if that is true of it", all.join(" ")),
+        disturbs: Some("other pods may come, and DaemonSets may remove theirs".to_owned()),
         commands: vec![kubectl(input, &words)],
         needs: vec![right("patch", "nodes", None)],
     }
@@ -145,18 +147,36 @@ fn tolerate(input: &Input<'_>, taints: &[&Taint]) -> FixPart {
     }
 }
 
-fn release(input: &Input<'_>, node: &NodeName, released: &ReleaseDetails) -> FixPart {
+/// Nothing is done: the daemon releases the reservation when it has expired.
+fn wait(input: &Input<'_>, released: &ReleaseDetails) -> FixPart {
+    let owner = released.owner.as_ref();
+    let owner = owner.map_or_else(|| "its owner".to_owned(), |one| format!("{}/{}", one.kind, one.name));
+    let left = released.expires.map(|at| crate::render::time::between(input.now, at)).unwrap_or_default();
+    FixPart {
+        kind: "Wait",
+        description: format!(
+            "wait: reservation {} ends in {left}, unless a pod of {owner} takes the room before",
+            released.name
+        ),
+        disturbs: None,
+        commands: Vec::new(),
+        needs: Vec::new(),
+    }
+}
+
+fn release(input: &Input<'_>, node: &NodeName, proposal: &Proposal, released: &ReleaseDetails) -> FixPart {
     let until = released.expires.map_or_else(
         || "no expiry".to_owned(),
         |expires| format!("{} left", crate::render::time::between(input.now, expires)),
     );
-    let (owner_text, disturbs) = match &released.owner {
-        Some(owner) => (
-            format!("kept for {}/{}, {until}", owner.kind, owner.name),
-            Some(format!("{}/{} may lose its place", owner.kind, owner.name)),
-        ),
-        None => (format!("kept for an owner that was not found, {until}"), None),
+    let is_orphan = proposal.cost == Cost::None;
+    let owner = released.owner.as_ref().map(|owner| format!("{}/{}", owner.kind, owner.name));
+    let whom = match &owner {
+        Some(owner) if is_orphan => format!("{owner}, which is gone"),
+        Some(owner) => owner.clone(),
+        None => "an owner that was not found".to_owned(),
     };
+    let loses = format!("{} may lose its place", owner.as_deref().unwrap_or("its owner"));
     // A name without its node is only unique within the namespace of the owner.
     let name = match (&released.owner, released.is_manual) {
         (Some(_), false) => released.name.clone(),
@@ -169,22 +189,33 @@ fn release(input: &Input<'_>, node: &NodeName, released: &ReleaseDetails) -> Fix
     };
     FixPart {
         kind: "Release",
-        description: format!("release {} ({owner_text})", released.name),
-        disturbs,
+        description: format!("release {} (kept for {whom}, {until})", released.name),
+        disturbs: (!is_orphan).then_some(loses),
         commands: vec![command],
         needs: vec![right("patch", "nodes", None)],
     }
 }
 
-fn lower(cluster: &mut Cluster, input: &Input<'_>, amounts: &[(ResourceName, i64)]) -> Option<FixPart> {
+/// How much the pods really use is not known here, so that is left to the reader.
+fn lower(
+    cluster: &mut Cluster,
+    input: &Input<'_>,
+    amounts: &[(ResourceName, i64)],
+    restarts: usize,
+) -> Option<FixPart> {
     let snapshot = cluster.snapshot(input.now);
     let lowered = request::command(input, &snapshot, amounts)?;
-    let shown: Vec<String> =
-        amounts.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(*amount))).collect();
+    let all: Vec<String> =
+        amounts.iter().map(|(resource, amount)| format!("{resource} {}", shown(resource, *amount))).collect();
+    let owner = format!("{}/{}", lowered.rolls.kind, lowered.rolls.name);
     Some(FixPart {
         kind: request::KIND,
-        description: format!("ask for less: {} is the most that fits now", shown.join(", ")),
-        disturbs: Some(format!("rolls {}/{}", lowered.rolls.kind, lowered.rolls.name)),
+        description: format!(
+            "ask for less, if {owner} needs no more: {} is the most that fits now",
+            all.join(", ")
+        ),
+        disturbs: (restarts > 0)
+            .then(|| format!("recreates {} of {owner}", words::count(restarts, "running pod"))),
         commands: lowered.commands,
         needs: lowered.needs,
     })

@@ -59,10 +59,11 @@ pub(super) fn search(
     }
     let mut found = FixSearchResult::default();
     let near = nearest(&cluster.snapshot(input.now), input, filter_results, order);
+    let running = scale::running(&cluster.snapshot(input.now), input.pod);
     let mut moves = MOVES;
     let mut candidates: Vec<(Cost, usize, i64, Fix)> = Vec::new();
     for (at, result) in near.iter().enumerate() {
-        let mut fixes = for_node(cluster, input, result);
+        let mut fixes = for_node(cluster, input, result, running);
         fixes.extend(moves::find(cluster, input, result, &mut moves));
         fixes.extend(Some(at).filter(|at| *at < SCALED).and_then(|_| scale::find(cluster, input, result)));
         if let Some(cheapest) = fixes.iter().map(|fix| fix.cost).min() {
@@ -110,14 +111,14 @@ fn is_curable(snapshot: &Snapshot<'_>, input: &Input<'_>, result: &NodeResult) -
 }
 
 /// The fixes for one node: single changes, and pairs of changes that do not help alone.
-fn for_node(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult) -> Vec<Fix> {
-    let proposals = proposals::of(cluster, input, result);
+fn for_node(cluster: &mut Cluster, input: &Input<'_>, result: &NodeResult, running: usize) -> Vec<Fix> {
+    let proposals = proposals::of(cluster, input, result, running);
     let mut fixes = Vec::new();
     let mut left: Vec<&Proposal> = Vec::new();
     for proposal in &proposals {
         if helps(cluster, input, &result.name, &[&proposal.edit]) {
             fixes.extend(describe::fix(cluster, input, &result.name, &[proposal]));
-        } else {
+        } else if !proposal.is_wait() {
             left.push(proposal);
         }
     }
@@ -137,11 +138,12 @@ fn helps(cluster: &mut Cluster, input: &Input<'_>, node: &NodeName, edits: &[&Ed
     edits.iter().all(|edit| trial.apply(edit).is_ok()) && trial.fits_on(input.rules, node) == Ok(true)
 }
 
-/// Each fix once, and few of one kind. Fixes with several changes are shown if there is no simpler one, or if all are requested.
+/// Each fix once, and few of one kind. Fixes with several changes are shown if there is no simpler one that harms as little, or if
+/// all are requested.
 fn distinct(fixes: impl Iterator<Item = Fix>, limit: Limit) -> Vec<Fix> {
     let fixes: Vec<Fix> = fixes.collect();
-    let is_simple = |fix: &Fix| fix.kind != SEVERAL && fix.cost < Cost::Hardware;
-    let has_simple = limit != Limit::All && fixes.iter().any(is_simple);
+    let simple = fixes.iter().filter(|fix| fix.kind != SEVERAL && fix.cost != Cost::Hardware);
+    let least = simple.map(Fix::harm).min().filter(|_| limit != Limit::All);
     let mut kinds: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut kept: Vec<Fix> = Vec::new();
     for fix in fixes {
@@ -149,12 +151,15 @@ fn distinct(fixes: impl Iterator<Item = Fix>, limit: Limit) -> Vec<Fix> {
             kept.iter().any(|known| known.commands == fix.commands && !fix.commands.is_empty());
         // A fix that contains a smaller fix for the same node is not needed.
         let is_superset = kept.iter().any(|known| {
-            known.lands_on == fix.lands_on && known.edits.iter().all(|edit| fix.edits.contains(edit))
+            known.lands_on == fix.lands_on
+                && known.cost != Cost::Time
+                && known.edits.iter().all(|edit| fix.edits.contains(edit))
         });
         let count = kinds.entry(fix.kind).or_default();
         let most = if fix.kind == request::KIND { 1 } else { OF_A_KIND };
         let is_limit_reached = limit != Limit::All && *count >= most;
-        if is_duplicate || is_superset || is_limit_reached || (has_simple && fix.kind == SEVERAL) {
+        let has_simpler = fix.kind == SEVERAL && least.is_some_and(|least| least <= fix.harm());
+        if is_duplicate || is_superset || is_limit_reached || has_simpler {
             continue;
         }
         *count += 1;

@@ -1,6 +1,7 @@
 //! Fixes that lower the pod's requests: the largest amounts that fit on a node now, and the command that sets them.
 
 use super::describe::kubectl_in;
+use crate::amount::exact;
 use crate::explain::input::Input;
 use crate::explain::judge::NodeResult;
 use crate::explain::report::{OwnerName, RequiredRight};
@@ -57,7 +58,7 @@ pub(super) fn command(
         set = lowered;
     }
     let list: Vec<String> =
-        set.iter().map(|(resource, amount)| format!("{resource}={}", resource.format(*amount))).collect();
+        set.iter().map(|(resource, amount)| format!("{resource}={}", exact(resource, *amount))).collect();
     words.push(format!("--requests={}", list.join(",")));
     let mut commands = vec![kubectl_in(input, &rolls.namespace, &words)];
     let mut needs = vec![RequiredRight {

@@ -70,14 +70,10 @@ fn candidates(snapshot: &Snapshot<'_>, input: &Input<'_>, result: &NodeResult) -
 
 /// The workload with the pods that would be removed; `None` if that is not certain.
 fn candidate(snapshot: &Snapshot<'_>, result: &NodeResult, top: &Workload) -> Option<Candidate> {
-    // There are many pods: a cheap comparison of the controller comes before a look at the chain of owners.
-    let mut uids: BTreeSet<&Uid> = snapshot.owners().children(top).map(|child| &child.uid).collect();
-    uids.insert(&top.uid);
-    let is_claimed = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| uids.contains(&claim.uid));
-    let is_own = |pod: &&Arc<Pod>| is_claimed(pod) && snapshot.context(pod).is_owned_by(&top.uid);
-    let bound: Vec<&Arc<Pod>> = snapshot.nodes().flat_map(|ledger| &ledger.pods).filter(is_own).collect();
+    let bound = bound(snapshot, top);
     // Pending pods would be removed before any that runs.
-    let has_waiting = snapshot.waiting_in(&top.namespace).any(|pod| is_own(&pod));
+    let has_waiting =
+        snapshot.waiting_in(&top.namespace).any(|pod| snapshot.context(pod).is_owned_by(&top.uid));
     let is_here = |pod: &&Arc<Pod>| pod.node.as_ref() == Some(&result.name);
     if has_waiting || bound.iter().any(|pod| pod.deleting) {
         return None;
@@ -99,6 +95,22 @@ fn candidate(snapshot: &Snapshot<'_>, result: &NodeResult, top: &Workload) -> Op
     };
     let owner = OwnerName::new(&top.owner());
     (!going.is_empty()).then_some(Candidate { owner, kind: top.kind, replicas: bound.len(), going })
+}
+
+/// How many pods of the pod's workload are on nodes.
+pub(super) fn running(snapshot: &Snapshot<'_>, pod: &Pod) -> usize {
+    let context = snapshot.context(pod);
+    context.top().map_or(0, |top| bound(snapshot, top).len())
+}
+
+/// The pods of a workload that are on nodes.
+fn bound<'s>(snapshot: &'s Snapshot<'_>, top: &Workload) -> Vec<&'s Arc<Pod>> {
+    // There are many pods: a cheap comparison of the controller comes before a look at the chain of owners.
+    let mut uids: BTreeSet<&Uid> = snapshot.owners().children(top).map(|child| &child.uid).collect();
+    uids.insert(&top.uid);
+    let is_claimed = |pod: &Pod| pod.controller.as_ref().is_some_and(|claim| uids.contains(&claim.uid));
+    let is_own = |pod: &&Arc<Pod>| is_claimed(pod) && snapshot.context(pod).is_owned_by(&top.uid);
+    snapshot.nodes().flat_map(|ledger| &ledger.pods).filter(is_own).collect()
 }
 
 fn ordinal(pod: &Pod) -> Option<u64> {

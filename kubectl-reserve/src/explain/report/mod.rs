@@ -11,7 +11,7 @@ use jiff::Timestamp;
 pub use node_analysis::{
     AwaitedNode, Blocker, BlockingReservation, DominantReason, Figure, Member, Miss, NodeAnalysis, NodeGroup,
 };
-pub use remedy::{Cost, Fix, HigherPriority, Preemption, RequiredRight};
+pub use remedy::{Cost, Fix, Harm, HigherPriority, Preemption, RequiredRight};
 
 /// The explanation of one pod.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! The results of all filters on all nodes for one pod, as shown to the user.
 
 use super::{Fix, OwnerName, Preemption};
+use crate::amount::shown;
 use common::framework::{BlockerClass, Numbers};
 use common::model::ResourceName;
 use jiff::Timestamp;
@@ -22,7 +23,7 @@ pub struct NodeAnalysis {
     pub grouped_by: Option<&'static str>,
     /// The nodes that come nearest to fitting, the nearest first.
     pub misses: Vec<Miss>,
-    /// Changes that would help, the cheapest first.
+    /// Changes that would help, the least harmful first.
     pub fixes: Vec<Fix>,
     pub more_fixes: usize,
     /// Whether preemption would help; `None` if it was not tried.
@@ -136,8 +137,8 @@ impl Figure {
         self.numbers.short()
     }
 
-    /// An amount of the resource, as kubectl shows it.
+    /// An amount of the resource, as people write it.
     pub fn show(&self, amount: i64) -> String {
-        if amount == 0 { "0".to_owned() } else { self.resource.format(amount) }
+        shown(&self.resource, amount)
     }
 }

@@ -18,7 +18,7 @@ pub struct Fix {
     pub description: String,
     /// Who is disturbed, in words; empty if nobody is.
     pub disturbs: Vec<String>,
-    /// How much others are disturbed.
+    /// What the change costs; how much it harms others follows from it.
     pub cost: Cost,
     /// The commands, each as a list of arguments; empty if there is no command for the change.
     pub commands: Vec<Vec<String>>,
@@ -29,25 +29,40 @@ pub struct Fix {
     pub edits: Vec<Edit>,
 }
 
-/// How much a change disturbs others, the cheapest first.
+/// What a change costs, the least harmful first; of the same harm the cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Nobody is disturbed.
+    /// Nothing, and nobody is disturbed.
     None,
     /// The pod may run on nodes that it was kept off by a taint.
     Policy,
-    /// Other pods may be scheduled to the node, too.
-    Opens,
-    /// The pod's own workload is rolled out again.
-    Rollout,
-    /// The owner of a reservation may lose its place.
-    Reservation,
-    /// Other pods are evicted and move.
-    Eviction,
-    /// Other pods end.
-    Scale,
+    /// Nothing is done until a reservation ends.
+    Time,
+    /// The pod gets less. No pod of its workload runs yet.
+    Requests,
     /// A node has to be bought or rented.
     Hardware,
+    /// The pod gets less, and the pods of its workload that run are recreated.
+    Rollout,
+    /// Other pods are evicted and move.
+    Eviction,
+    /// The node is no longer what its labels and taints said: other pods may come, and pods that need them may not.
+    Opens,
+    /// The owner of a reservation may lose its place.
+    Reservation,
+    /// Other pods end.
+    Scale,
+}
+
+/// Whom a change harms. Fixes are ranked by this before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// It disturbs nobody.
+    Nobody,
+    /// Pods are recreated: elsewhere, with a place found for each, or with lower requests.
+    MovesPods,
+    /// Something that others rely on is deleted, scaled down or opened.
+    Disruptive,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,21 +98,49 @@ pub struct HigherPriority {
 }
 
 impl Fix {
+    /// Whom the fix harms.
+    pub fn harm(&self) -> Harm {
+        self.cost.harm()
+    }
+
     /// The fix as an expression of `--what-if`, if it is a single change.
     pub fn what_if(&self) -> Option<String> {
         match &self.edits[..] {
+            _ if self.cost == Cost::Time => None,
             [only] => what_if::expression(only),
             _ => None,
         }
     }
 }
 
+impl Harm {
+    /// The harm as a stable word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Nobody => "none",
+            Self::MovesPods => "moves",
+            Self::Disruptive => "disruptive",
+        }
+    }
+}
+
 impl Cost {
+    /// Whom a change of this cost harms.
+    pub fn harm(self) -> Harm {
+        match self {
+            Self::None | Self::Policy | Self::Time | Self::Requests | Self::Hardware => Harm::Nobody,
+            Self::Rollout | Self::Eviction => Harm::MovesPods,
+            Self::Opens | Self::Reservation | Self::Scale => Harm::Disruptive,
+        }
+    }
+
     /// The cost as a stable word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Policy => "policy",
+            Self::Time => "time",
+            Self::Requests => "requests",
             Self::Opens => "opens",
             Self::Rollout => "rollout",
             Self::Reservation => "reservation",

@@ -1,6 +1,7 @@
 //! Parses the expressions of `--what-if`, and writes a change as such an expression.
 
 use super::WhatIf;
+use crate::amount::exact;
 use crate::explain::trial::Edit;
 use crate::explain::{judge, words};
 use common::model::owner::OwnerKind;
@@ -149,7 +150,7 @@ pub(in crate::explain) fn expression(edit: &Edit) -> Option<String> {
         },
         Edit::Release(node, id) => format!("release={node}/{}", judge::reservation_name(id)),
         Edit::Request(amounts) => match &amounts[..] {
-            [(resource, amount)] => format!("requests.{resource}={}", resource.format(*amount)),
+            [(resource, amount)] => format!("requests.{resource}={}", exact(resource, *amount)),
             _ => return None,
         },
         Edit::Priority(priority) => format!("priority={priority}"),

@@ -11,6 +11,7 @@ pub(crate) use node::node;
 use super::printable;
 use super::table::table_with_gap;
 use super::time::between;
+use crate::amount::{column, shown};
 use crate::capacity::Room;
 use crate::reservations::{Row, WaitingPod, owner_name, words};
 use common::model::{Origin, Owner, Placement, Record};
@@ -133,7 +134,7 @@ fn in_full(owner: &Owner) -> String {
 }
 
 fn amounts(amount: &common::model::Resources) -> Vec<String> {
-    amount.iter().map(|(resource, amount)| format!("{resource}: {}", resource.format(amount))).collect()
+    amount.iter().map(|(resource, amount)| format!("{resource}: {}", shown(&resource, amount))).collect()
 }
 
 /// A table of the node's resources: allocatable, requested, reserved, free.
@@ -144,8 +145,7 @@ fn room(room: &Room) -> Vec<String> {
         .plus(&room.reserved)
         .iter()
         .map(|(resource, _)| {
-            let zero = |amount: i64| if amount == 0 { "0".to_owned() } else { resource.format(amount) };
-            let numbers = room.get(&resource).map(zero);
+            let numbers = column(&resource, &room.get(&resource));
             [resource.to_string()].into_iter().chain(numbers).collect()
         })
         .collect();

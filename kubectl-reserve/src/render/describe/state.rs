@@ -1,6 +1,7 @@
 //! The state of a reservation with its reason, which pods may use it, and the next steps.
 
 use super::in_full;
+use crate::amount::shown;
 use crate::capacity::Room;
 use crate::render::list::is_in_part;
 use crate::render::time::between;
@@ -71,7 +72,7 @@ fn short(row: &Row<'_>, entry: &Entry) -> String {
         over.set(resource, missing);
     }
     let words: Vec<String> =
-        over.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount))).collect();
+        over.iter().map(|(resource, amount)| format!("{resource} {}", shown(&resource, amount))).collect();
     format!("held, but the node has promised more than it has: {} too much", words.join(", "))
 }
 

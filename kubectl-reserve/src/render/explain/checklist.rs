@@ -1,7 +1,9 @@
 //! The text of `--node`: the result of every filter on one node.
 
 use super::Layout;
-use crate::explain::{Blocker, Checklist, Figure, FilterCheck, Users};
+use super::misses::holder;
+use crate::amount::{column, shown};
+use crate::explain::{Blocker, BlockingReservation, Checklist, Figure, FilterCheck, Users};
 use crate::render::printable;
 use crate::render::wrap::wrap;
 
@@ -53,35 +55,24 @@ fn particulars(blocker: &Blocker) -> String {
     }
 }
 
-/// The numbers of a resource: `cpu asks 4000m, free 2100m = 16000m - 13400m used - 500m reserved (7f3a0c, StatefulSet/pg)`.
+/// The numbers of a resource: `cpu asks 4, free 2.1 = 16 - 13.4 used - 0.5 reserved (7f3a0c for StatefulSet/pg)`.
 fn sum(list: &Checklist, figure: &Figure, is_enforced: bool) -> String {
+    let holds = |one: &&BlockingReservation| one.amounts.iter().any(|(held, _)| *held == figure.resource);
+    let reservations: Vec<String> = list.reservations.iter().filter(holds).map(holder).collect();
     let numbers = &figure.numbers;
-    let reservations: Vec<String> = list
-        .reservations
-        .iter()
-        .filter(|reservation| reservation.amounts.iter().any(|(resource, _)| *resource == figure.resource))
-        .map(|reservation| {
-            let owner = reservation.owner.as_ref();
-            let owner = owner
-                .map_or_else(|| "owner not found".to_owned(), |one| format!("{}/{}", one.kind, one.name));
-            format!("{}, {owner}", reservation.name)
-        })
-        .collect();
     let owner_text =
         if reservations.is_empty() { String::new() } else { format!(" ({})", reservations.join("; ")) };
     let not_enforced = if is_enforced || reservations.is_empty() { "" } else { " (not enforced)" };
+    let amounts = [numbers.asks, figure.free(), numbers.allocatable, numbers.used, numbers.reserved];
+    let shown = column(&figure.resource, &amounts);
+    let [asks, free, allocatable, used, reserved] = &shown[..] else { return String::new() };
     format!(
-        "{} asks {}, free {} = {} - {} used - {} reserved{owner_text}{not_enforced}",
-        figure.resource,
-        figure.show(numbers.asks),
-        figure.show(figure.free()),
-        figure.show(numbers.allocatable),
-        figure.show(numbers.used),
-        figure.show(numbers.reserved),
+        "{} asks {asks}, free {free} = {allocatable} - {used} used - {reserved} reserved{owner_text}{not_enforced}",
+        figure.resource
     )
 }
 
 fn largest(users: &Users) -> String {
-    let one = |(name, amount): &(String, i64)| format!("{name} {}", users.resource.format(*amount));
+    let one = |(name, amount): &(String, i64)| format!("{name} {}", shown(&users.resource, *amount));
     users.pods.iter().map(one).collect::<Vec<_>>().join(", ")
 }

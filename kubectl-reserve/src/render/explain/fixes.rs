@@ -1,21 +1,46 @@
 //! The sections `FIXES`, with commands, and `NOT POSSIBLE`: preemption and autoscalers.
 
 use super::Layout;
-use crate::explain::{AutoscalerEvent, Fix, NodeAnalysis, PodSummary, Preemption, Report, RequiredRight};
+use crate::explain::{
+    AutoscalerEvent, Fix, Harm, NodeAnalysis, PodSummary, Preemption, Report, RequiredRight,
+};
 use crate::render::printable;
 use crate::render::time::between;
 use crate::render::wrap::wrap;
+use crate::ui::Tone;
 
+/// All fixes, and how to see the rest of them.
 pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
-    if analysis.fixes.is_empty() {
-        return String::new();
-    }
-    let mut text = "\nFIXES  each was simulated: after it the pod fits on the node shown\n".to_owned();
-    text += &analysis.fixes.iter().map(|fix| one(fix, layout)).collect::<String>();
+    let mut text = Section { fixes: &analysis.fixes, count: analysis.fixes.len() }.text(layout);
     if analysis.more_fixes > 0 {
         text += &format!("  ({} more: --fixes=all)\n", analysis.more_fixes);
     }
     text
+}
+
+/// The first `count` of the fixes, with headings.
+pub(super) struct Section<'f> {
+    pub(super) fixes: &'f [Fix],
+    pub(super) count: usize,
+}
+
+impl Section<'_> {
+    pub(super) fn text(&self, layout: &Layout) -> String {
+        let mut text = String::new();
+        let mut is_disruptive = false;
+        for (at, fix) in self.fixes.iter().take(self.count).enumerate() {
+            if at == 0 {
+                text += "\nFIXES  each was simulated: after it the pod fits on the node shown\n";
+            }
+            if fix.harm() == Harm::Disruptive && !is_disruptive {
+                is_disruptive = true;
+                text += &layout.paint.paint(Tone::Careful, "DISRUPTIVE");
+                text += "  others lose something by these\n";
+            }
+            text += &one(fix, layout);
+        }
+        text
+    }
 }
 
 fn one(fix: &Fix, layout: &Layout) -> String {
@@ -26,7 +51,9 @@ fn one(fix: &Fix, layout: &Layout) -> String {
         some => format!("; {}", some.join(", ")),
     };
     let words = format!("{}{}", printable(&fix.description), printable(&disturbs));
-    let mut text = wrap(&format!("  {:<2} {place}", fix.id), &words, 5, layout.width);
+    let text = wrap(&format!("  {:<2} {place}", fix.id), &words, 5, layout.width);
+    let letter = layout.paint.paint(Tone::Strong, &fix.id);
+    let mut text = text.replacen(&fix.id, &letter, 1);
     for command in &fix.commands {
         text += &format!("     {}\n", shell(command));
     }
@@ -66,7 +93,7 @@ fn quoted(word: &str) -> String {
 pub(super) fn not_possible(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if let Some(preemption) = &analysis.preemption {
-        rows.push(("preemption", preempting(&report.pod_summary, preemption)));
+        rows.push(("preemption", self::preemption(&report.pod_summary, preemption)));
     }
     rows.extend(report.autoscaler.iter().map(|one| ("autoscaler", scaling(&report.pod_summary, one))));
     if rows.is_empty() {
@@ -80,7 +107,8 @@ pub(super) fn not_possible(report: &Report, analysis: &NodeAnalysis, layout: &La
     text
 }
 
-fn preempting(pod_summary: &PodSummary, preemption: &Preemption) -> String {
+/// Whether preemption would help, in words.
+pub(super) fn preemption(pod_summary: &PodSummary, preemption: &Preemption) -> String {
     match preemption {
         Preemption::Possible { node, victims, violations } => {
             let budgets = match violations {
@@ -118,7 +146,8 @@ fn listed(pods: &[String]) -> String {
     shown.join(", ")
 }
 
-fn scaling(pod_summary: &PodSummary, one: &AutoscalerEvent) -> String {
+/// What an autoscaler said about the pod.
+pub(super) fn scaling(pod_summary: &PodSummary, one: &AutoscalerEvent) -> String {
     let when = one.at.map_or_else(String::new, |at| format!(" {} ago", between(at, pod_summary.now)));
     format!("{}{when}: {}, {}", one.source, one.reason, one.message)
 }

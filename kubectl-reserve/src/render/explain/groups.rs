@@ -2,7 +2,8 @@
 
 use super::Layout;
 use crate::explain::{Member, NodeAnalysis, NodeGroup};
-use crate::render::wrap::{columns, wrap};
+use crate::render::plural;
+use crate::render::wrap::{clipped, columns, wrap};
 
 /// The maximum width of the column of labels; after a longer label the text goes to the next line.
 const LABEL_MAX: usize = 24;
@@ -16,9 +17,35 @@ const LETTERS: usize = 160;
 /// The maximum number of nodes that are named for one member.
 const NAMED: usize = 4;
 
-pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
+/// The heading, with the number of nodes that do not fit.
+fn heading(analysis: &NodeAnalysis) -> String {
     let blocked: usize = analysis.groups.iter().map(|group| group.nodes.len()).sum();
-    let mut text = format!("\nBLOCKED NODES  {blocked} of {}, each counted once\n", analysis.nodes);
+    format!("BLOCKED NODES  {blocked} of {}, each counted once\n", analysis.nodes)
+}
+
+/// The largest groups, each on one line, and the sum of the others.
+pub(super) fn largest(analysis: &NodeAnalysis, most: usize, layout: &Layout) -> String {
+    let mut text = heading(analysis);
+    let (shown, others) = analysis.groups.split_at(most.min(analysis.groups.len()));
+    let longest = shown.iter().map(|group| columns(&group.label)).max().unwrap_or(0);
+    for group in shown {
+        let label_width = longest.min(layout.width / 2);
+        let line = |most: usize| {
+            let words = members(group, most);
+            format!("{:>4}  {:<label_width$}  {words}", group.nodes.len(), group.label).trim_end().to_owned()
+        };
+        let whole = (1..=MEMBERS).rev().map(line).find(|line| columns(line) <= layout.width);
+        text += &clipped(&whole.unwrap_or_else(|| line(1)), layout.width);
+    }
+    if !others.is_empty() {
+        let nodes: usize = others.iter().map(|group| group.nodes.len()).sum();
+        text += &format!("{nodes:>4}  {}\n", plural(others.len(), "more group"));
+    }
+    text
+}
+
+pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
+    let mut text = format!("\n{}", heading(analysis));
     if let Some(by) = analysis.grouped_by {
         text += &format!("               (put together by {by}; see also --group-by=reason, --nodes=all)\n");
     }
@@ -33,7 +60,7 @@ pub(super) fn section(analysis: &NodeAnalysis, layout: &Layout) -> String {
 fn line(group: &NodeGroup, label_width: usize, layout: &Layout) -> String {
     let lead = format!("{:>4}  {:<label_width$}  ", group.nodes.len(), group.label);
     let indent = 6 + label_width + 2;
-    let words = members(group);
+    let words = members(group, MEMBERS);
     if columns(&group.label) > label_width {
         let own = wrap(&format!("{:>4}  ", group.nodes.len()), &group.label, 6, layout.width);
         return own + &wrap(&" ".repeat(indent), &words, indent, layout.width);
@@ -41,14 +68,15 @@ fn line(group: &NodeGroup, label_width: usize, layout: &Layout) -> String {
     wrap(&lead, &words, indent, layout.width)
 }
 
-fn members(group: &NodeGroup) -> String {
+/// At most so many members of a group, and how many nodes are not named.
+fn members(group: &NodeGroup, most: usize) -> String {
     let is_short = group.members.iter().all(|member| !member.words.contains(' '));
     let between = if is_short { ", " } else { "; " };
     let mut shown: Vec<String> = Vec::new();
     let mut left = group.nodes.len();
     for one in &group.members {
         let length: usize = shown.iter().map(String::len).sum();
-        if shown.len() == MEMBERS || length > LETTERS {
+        if shown.len() == most || length > LETTERS {
             break;
         }
         shown.push(member(one));

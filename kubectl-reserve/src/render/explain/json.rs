@@ -190,6 +190,7 @@ fn fix(fix: &Fix) -> Value {
         "commands": fix.commands,
         "verified": true,
         "landsOn": fix.lands_on,
+        "harm": fix.harm().as_str(),
         "cost": fix.cost.as_str(),
         "allowed": fix.allowed,
         "needs": Value::from_iter(needs),

@@ -1,22 +1,27 @@
 //! The output of `explain` as text: the verdict first, then the nodes by blocker, the nearest misses, the fixes; the scheduler's
-//! own message last. `json` makes the document. Entry points: [`render`], [`checklist()`], [`document`].
+//! own message last. `screen` makes the default output of it, `json` the document. Entry points: [`screen()`], [`render`] (all of
+//! it), [`checklist()`], [`document`].
 
 mod checklist;
 pub(crate) mod fixes;
 mod groups;
 mod json;
 mod misses;
+mod screen;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use checklist::checklist;
 pub(crate) use fixes::shell;
 pub(crate) use json::{PodExplanation, document};
+pub(crate) use screen::screen;
 
 use super::printable;
 use super::time::between;
-use super::wrap::wrap;
+use super::wrap::{WIDTH, fold, wrap};
+use crate::amount::shown;
 use crate::explain::{Conclusion, NodeAnalysis, PodSummary, Report};
+use crate::ui::{Paint, Tone};
 use common::model::ResourceName;
 
 /// The layout of the text.
@@ -24,19 +29,27 @@ use common::model::ResourceName;
 pub(crate) struct Layout {
     /// The width that text is wrapped at.
     pub(crate) width: usize,
+    pub(crate) paint: Paint,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { width: 80 }
+        Self { width: WIDTH, paint: Paint::default() }
     }
 }
 
-/// The text of a report.
+/// The whole text of a report.
 pub(crate) fn render(report: &Report, layout: &Layout) -> String {
-    let mut text = header(&report.pod_summary, layout);
+    let mut text = header(&report.pod_summary, layout) + "\n" + &verdict(report, layout);
+    if let Conclusion::NodeAnalysis(analysis) = &report.conclusion {
+        text += &nodes(report, analysis, layout);
+    }
+    text + &scheduler_message(report, layout) + &next(report)
+}
+
+fn verdict(report: &Report, layout: &Layout) -> String {
     let pod_summary = &report.pod_summary;
-    let verdict = match &report.conclusion {
+    let words = match &report.conclusion {
         Conclusion::Ended => "It has ended; there is nothing to place.".to_owned(),
         Conclusion::Deleting => "It is being deleted; there is nothing to place.".to_owned(),
         Conclusion::Bound(node) => format!(
@@ -50,20 +63,26 @@ pub(crate) fn render(report: &Report, layout: &Layout) -> String {
         Conclusion::NodeAnalysis(analysis) => analysis.verdict.join(" "),
         Conclusion::PodFinding(finding) => finding.words.join(" "),
     };
-    text.push('\n');
-    text += &wrap("VERDICT  ", &verdict, 9, layout.width);
-    if let Conclusion::NodeAnalysis(analysis) = &report.conclusion {
-        text += &nodes(report, analysis, layout);
-    }
-    text + &scheduler_message(report, layout) + &next(report)
+    let text = wrap("VERDICT  ", &words, 9, layout.width);
+    let tone = match &report.conclusion {
+        Conclusion::NodeAnalysis(analysis) if analysis.awaited_node.is_some() => Tone::Careful,
+        _ if report.is_no_fit() => Tone::Bad,
+        Conclusion::NodeAnalysis(_) => Tone::Good,
+        _ => Tone::Strong,
+    };
+    // The first sentence, or what of it is on the first line.
+    let line = text.lines().next().unwrap_or_default();
+    let sentence = line.find(". ").map_or(line, |at| &line[..=at]);
+    layout.paint.paint(tone, sentence) + &text[sentence.len()..]
 }
 
-fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
+/// The pod in a few words: its name, its owner, how long it has been Pending, what it asks for.
+fn about(pod_summary: &PodSummary) -> Vec<String> {
     let asks: Vec<String> = pod_summary
         .asks
         .iter()
         .filter(|(resource, _)| *resource != ResourceName::Pods)
-        .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+        .map(|(resource, amount)| format!("{resource} {}", shown(&resource, amount)))
         .collect();
     let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
     let mut lines = vec![format!("Pod {}/{}", pod_summary.namespace, pod_summary.name)];
@@ -74,6 +93,10 @@ fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
         lines.push(format!("Pending {}", between(since, pod_summary.now)));
     }
     lines.push(format!("asks {asks}"));
+    lines
+}
+
+fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     let mut second =
         vec![format!("scheduler {}", pod_summary.scheduler), format!("priority {}", pod_summary.priority)];
     if let Some(at) = pod_summary.last_try {
@@ -82,7 +105,7 @@ fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     if !pod_summary.enforced {
         second.push("reservations not enforced".to_owned());
     }
-    fill(&lines, "   ", layout) + &fill(&second, ", ", layout)
+    fill(&about(pod_summary), "   ", layout) + &fill(&second, ", ", layout)
 }
 
 /// Joins the parts with `between`, in as few lines as possible.
@@ -117,10 +140,13 @@ fn nodes(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> String {
     if !analysis.notes.is_empty() {
         text.push('\n');
     }
-    for note in &analysis.notes {
-        text += &wrap("note: ", &printable(note), 6, layout.width);
-    }
-    text
+    text + &notes(analysis, layout)
+}
+
+/// The notes. A command in one stays on one line.
+fn notes(analysis: &NodeAnalysis, layout: &Layout) -> String {
+    let note = |note: &String| fold(&format!("note: {}", printable(note)), layout.width) + "\n";
+    analysis.notes.iter().map(note).collect()
 }
 
 /// The scheduler's own message, so that it can be found in dashboards.

@@ -3,23 +3,40 @@
 mod forms;
 mod situations;
 
-use super::{Layout, render};
+use super::{Layout, render, screen};
 use crate::explain::testing::{Json, TestCluster, node, pod, test_cluster, uid};
 use crate::explain::{Conclusion, NodeAnalysis, Options, Report};
+use crate::ui::Paint;
 use common::model::owner::OwnerKind;
 use serde_json::json;
 
 pub(super) const OWNER: &str = "11111111-0000-4000-8000-000000000001";
 pub(super) const NOBODY: &str = "a8f6f901-47c9-4475-b1f4-cac44597e173";
 
-/// The text of a report, after the properties of every report were checked.
+/// The text of a report on one screen, and all of it, after the properties of every report were checked.
 pub(super) fn text(report: &Report) -> String {
     check(report);
-    let text = render(report, &Layout::default());
+    for width in [80, 140] {
+        check_size(&screen(report, &layout(width)), width);
+    }
+    let (screen, full) = (screen(report, &layout(80)), render(report, &layout(80)));
     let is_long = |line: &&str| line.chars().count() > 80 && !line.trim_start().starts_with("kubectl");
-    let long: Vec<&str> = text.lines().filter(is_long).collect();
+    let long: Vec<&str> = full.lines().filter(is_long).collect();
     assert!(long.is_empty(), "wider than 80 columns: {long:#?}");
-    text
+    format!("{screen}\n=== --full\n{full}")
+}
+
+fn layout(width: usize) -> Layout {
+    Layout { width, ..Layout::default() }
+}
+
+/// One screen has 24 lines; commands that are wider than it take several.
+fn check_size(text: &str, width: usize) {
+    let rows: usize = text.lines().map(|line| line.chars().count().div_ceil(width).max(1)).sum();
+    assert!(rows <= 24, "{rows} rows of {width} columns:\n{text}");
+    let is_long = |line: &&str| line.chars().count() > width && !line.trim_start().starts_with("kubectl");
+    let long: Vec<&str> = text.lines().filter(is_long).collect();
+    assert!(long.is_empty(), "wider than {width} columns: {long:#?}");
 }
 
 /// Checks that counts add up and numbers are consistent.
@@ -129,4 +146,28 @@ fn what_is_not_enforced_is_still_shown() {
 fn a_pod_that_asks_for_something_not_served_is_told_so() {
     let pod = web("1", "1Gi").with("/spec/resourceClaims", json!([{ "name": "gpu" }]));
     insta::assert_snapshot!(explain(&mixed(), &pod));
+}
+
+/// The verdict, what is short and the letters of the fixes have colours, and colours change no word.
+#[test]
+fn colours_are_for_what_matters() {
+    let pod = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" }));
+    let report = sample().explain(&pod, Options::default());
+    let colored = Layout { paint: Paint { has_color: true }, ..Layout::default() };
+    let without = |text: &str| {
+        let mut parts = text.split("\u{1b}[");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |all, part| all + part.split_once('m').map_or(part, |(_, rest)| rest))
+    };
+    for show in [screen, render] {
+        assert_eq!(without(&show(&report, &colored)), show(&report, &Layout::default()));
+    }
+    let full = render(&report, &colored);
+    for painted in [
+        "\u{1b}[31mVERDICT  No node fits.\u{1b}[0m",
+        "\u{1b}[31m0.2\u{1b}[0m\n",
+        "  \u{1b}[1mA\u{1b}[0m  node-1",
+    ] {
+        assert!(full.contains(painted), "{painted:?} in {full:?}");
+    }
 }

@@ -7,6 +7,7 @@ mod tests;
 use super::table::table as lay_out;
 use super::time::between;
 use super::{json, printable};
+use crate::amount::{column, shown};
 use crate::error::Failure;
 use crate::print::Printable;
 use crate::reservations::{Row, RowContent, owner_name};
@@ -32,8 +33,9 @@ pub(crate) struct Rows<'w> {
 impl Printable for Rows<'_> {
     fn table(&self, is_wide: bool, has_headers: bool) -> String {
         let headers = headers(self.all_namespaces, is_wide);
-        let cells: Vec<Vec<String>> =
+        let mut cells: Vec<Vec<String>> =
             self.rows.iter().map(|row| cells(row, self.all_namespaces, is_wide, self.now)).collect();
+        self.use_one_unit(&headers, &mut cells);
         match self.width.filter(|_| !is_wide) {
             Some(width) => fit(&headers, cells, has_headers, width),
             None => lay_out(has_headers.then_some(&headers), &cells),
@@ -53,6 +55,21 @@ impl Printable for Rows<'_> {
 
     fn document(&self) -> Result<Value, Failure> {
         Ok(json::list(&self.rows))
+    }
+}
+
+impl Rows<'_> {
+    /// Shows all amounts of memory in the same unit.
+    fn use_one_unit(&self, headers: &[&str], cells: &mut [Vec<String>]) {
+        let Some(at) = headers.iter().position(|header| *header == "MEMORY") else { return };
+        let valid = |row: &Row<'_>| row.entry().map(|entry| entry.reservation.amount.memory);
+        let amounts: Vec<i64> = self.rows.iter().filter_map(valid).collect();
+        let mut shown = column(&ResourceName::Memory, &amounts).into_iter();
+        for (row, line) in self.rows.iter().zip(cells) {
+            if let Some(cell) = line.get_mut(at).filter(|_| row.entry().is_some()) {
+                *cell = shown.next().unwrap_or_default();
+            }
+        }
     }
 }
 
@@ -83,10 +100,7 @@ fn narrow_cells(row: &Row<'_>, now: Timestamp) -> Vec<String> {
         let name = row.name();
         return [&name, UNKNOWN, row.node(), NONE, NONE, "Invalid", NONE, UNKNOWN].map(str::to_owned).into();
     };
-    let amount = |resource: ResourceName| match entry.reservation.amount.get(&resource) {
-        0 => "0".to_owned(),
-        amount => resource.format(amount),
-    };
+    let amount = |resource: ResourceName| shown(&resource, entry.reservation.amount.get(&resource));
     vec![
         row.name(),
         row.owner().map_or_else(|| UNKNOWN.into(), owner_name),
@@ -142,10 +156,10 @@ pub(super) fn is_in_part(entry: &Entry) -> bool {
 
 /// All resources except cpu, memory and pods.
 fn others(amount: &Resources) -> String {
-    let shown = |resource: &str| !matches!(resource, "cpu" | "memory" | "pods");
-    let others = amount.iter().filter(|(resource, _)| shown(resource.as_str()));
+    let is_other = |resource: &str| !matches!(resource, "cpu" | "memory" | "pods");
+    let others = amount.iter().filter(|(resource, _)| is_other(resource.as_str()));
     others
-        .map(|(resource, amount)| format!("{resource}={}", resource.format(amount)))
+        .map(|(resource, amount)| format!("{resource}={}", shown(&resource, amount)))
         .collect::<Vec<_>>()
         .join(",")
 }

@@ -1,7 +1,8 @@
 //! The columns of the table of nodes, and the bar.
 
 use super::NodeRow;
-use crate::capacity::{Room, bytes, percent};
+use crate::amount::rounded_column;
+use crate::capacity::{Room, percent};
 use common::model::{HostPort, ResourceName};
 
 /// One of the four amounts of a resource.
@@ -76,12 +77,22 @@ impl Column {
     }
 
     pub(super) fn cells(&self, lines: &[&NodeRow], has_percents: bool) -> Vec<String> {
-        let plain = |line: &&NodeRow| self.cell(line);
-        let Self::Amount(of, AmountKind::Requested) = self else { return lines.iter().map(plain).collect() };
+        let amounts = match self {
+            Self::Amount(of, part) => {
+                let amounts: Vec<i64> =
+                    lines.iter().map(|line| line.room.get(&of.resource())[*part as usize]).collect();
+                rounded_column(&of.resource(), &amounts)
+            }
+            Self::Other(resource) => of_each(resource, lines),
+            Self::Name => lines.iter().map(|line| line.name.clone()).collect(),
+            Self::Status => lines.iter().map(|line| line.status.clone()).collect(),
+            Self::Pods => lines.iter().map(|line| pods(line)).collect(),
+            Self::Ports => lines.iter().map(|line| ports(line)).collect(),
+        };
+        let Self::Amount(of, AmountKind::Requested) = self else { return amounts };
         if !has_percents {
-            return lines.iter().map(plain).collect();
+            return amounts;
         }
-        let amounts: Vec<String> = lines.iter().map(plain).collect();
         let longest = amounts.iter().map(String::len).max().unwrap_or(0);
         let with_percent = |(line, amount): (&&NodeRow, &String)| {
             let [has, asked, ..] = line.room.get(&of.resource());
@@ -91,23 +102,6 @@ impl Column {
             }
         };
         lines.iter().zip(&amounts).map(with_percent).collect()
-    }
-
-    fn cell(&self, line: &NodeRow) -> String {
-        match self {
-            Self::Name => line.name.clone(),
-            Self::Status => line.status.clone(),
-            Self::Pods => {
-                let [has, asked, ..] = line.room.get(&ResourceName::Pods);
-                format!("{asked}/{has}")
-            }
-            Self::Amount(of, part) => of.format(line.room.get(&of.resource())[*part as usize]),
-            Self::Other(resource) => {
-                let [has, _, _, free] = line.room.get(resource);
-                format!("{}/{}", short(resource, free), short(resource, has))
-            }
-            Self::Ports => ports(line),
-        }
     }
 }
 
@@ -127,10 +121,6 @@ impl CommonResource {
             Self::Pods => "PODS",
         }
     }
-
-    fn format(self, amount: i64) -> String {
-        short(&self.resource(), amount)
-    }
 }
 
 impl AmountKind {
@@ -144,15 +134,22 @@ impl AmountKind {
     }
 }
 
-/// An amount for people: bytes are rounded.
-fn short(resource: &ResourceName, amount: i64) -> String {
-    let is_bytes = matches!(resource, ResourceName::Memory | ResourceName::EphemeralStorage)
-        || resource.as_str().starts_with("hugepages-");
-    match resource {
-        _ if is_bytes => bytes(amount),
-        ResourceName::Cpu if amount == 0 => "0".into(),
-        resource => resource.format(amount),
-    }
+/// The number of pods, and the maximum number.
+fn pods(line: &NodeRow) -> String {
+    let [has, asked, ..] = line.room.get(&ResourceName::Pods);
+    format!("{asked}/{has}")
+}
+
+/// The free and the allocatable amount of a resource.
+fn of_each(resource: &ResourceName, lines: &[&NodeRow]) -> Vec<String> {
+    let amounts: Vec<i64> = lines
+        .iter()
+        .flat_map(|line| {
+            let [has, _, _, free] = line.room.get(resource);
+            [free, has]
+        })
+        .collect();
+    rounded_column(resource, &amounts).chunks(2).map(|pair| pair.join("/")).collect()
 }
 
 fn ports(line: &NodeRow) -> String {

@@ -148,8 +148,13 @@ fn hint(why: &StopReason, is_evicted: bool, subject: &RecreateSubject<'_>) -> Op
 pub(super) fn budget_words(blocked: &BlockedEviction) -> String {
     let one = |budget: &Budget| {
         format!(
-            "PodDisruptionBudget {}/{} needs {} healthy pods and has {} ({})",
-            budget.namespace, budget.name, budget.needs, budget.has, budget.rule
+            "PodDisruptionBudget {}/{} needs {} healthy pod{} and has {} ({})",
+            budget.namespace,
+            budget.name,
+            budget.needs,
+            if budget.needs == 1 { "" } else { "s" },
+            budget.has,
+            budget.rule
         )
     };
     match &blocked.budgets[..] {

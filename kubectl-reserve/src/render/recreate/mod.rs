@@ -12,11 +12,12 @@ pub(crate) use plan::{CompetingPod, RecreatePlan, Shutdown, plan};
 pub(crate) use progress::line;
 pub(crate) use report::Reports;
 
+use crate::amount::shown;
 use common::model::{ResourceName, Resources};
 
-/// Amounts for people, without the pod slot: `cpu 5000m, memory 2Gi`.
+/// Amounts for people, without the pod slot: `cpu 5, memory 2Gi`.
 pub(crate) fn amounts(resources: &Resources) -> String {
     let named = resources.iter().filter(|(name, amount)| *name != ResourceName::Pods && *amount > 0);
-    let words: Vec<String> = named.map(|(name, amount)| format!("{name} {}", name.format(amount))).collect();
+    let words: Vec<String> = named.map(|(name, amount)| format!("{name} {}", shown(&name, amount))).collect();
     if words.is_empty() { "one pod slot".to_owned() } else { words.join(", ") }
 }

@@ -55,10 +55,11 @@ pub(crate) fn line(
     format!("  {mark}  {:>6}  {verb:<12}  {rest}", times(at)).trim_end().to_owned()
 }
 
-/// A duration as `0.1s`, `38.4s` or `2m5s`.
+/// A duration as `0.1s`, `38.4s`, `2m5s` or `3m`.
 pub(crate) fn times(at: Duration) -> String {
     match at.as_secs() {
         0..=99 => format!("{}.{}s", at.as_secs(), at.subsec_millis() / 100),
+        seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
         seconds => format!("{}m{}s", seconds / 60, seconds % 60),
     }
 }

@@ -1,6 +1,7 @@
 //! The text of `status` for people.
 
 use super::{Installation, ReplicaLine, SchedulerLine, ShortNode, StatusReport};
+use crate::amount::column;
 use crate::render::table::table;
 use crate::render::time::between;
 use crate::render::wrap::{WIDTH, wrap};
@@ -164,7 +165,7 @@ fn short_cells(node: &ShortNode) -> Vec<Vec<String>> {
     let cells = |(resource, has, used, kept): &(common::model::ResourceName, i64, i64, i64)| {
         let short = used.saturating_add(*kept).saturating_sub(*has);
         let mut cells = vec![node.name.clone(), resource.to_string()];
-        cells.extend([*has, *used, *kept, short].map(|amount| resource.format(amount)));
+        cells.extend(column(resource, &[*has, *used, *kept, short]));
         cells
     };
     node.resources.iter().map(cells).collect()
