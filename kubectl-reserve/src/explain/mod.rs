@@ -28,8 +28,8 @@ mod words;
 pub use checklist::{Checklist, FilterCheck, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
 pub use report::{
-    AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Conclusion, Cost, DominantReason, Figure,
-    Fix, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding, PodSummary,
+    AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Cause, Conclusion, Cost, DominantReason,
+    Figure, Fix, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding, PodSummary,
     Preemption, Report, RequiredRight,
 };
 pub use trial::Edit;

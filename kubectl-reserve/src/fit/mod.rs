@@ -37,9 +37,9 @@ pub(crate) struct FitResult {
 }
 
 impl FitResult {
-    /// Whether all pods that were asked for fit.
+    /// Whether all pods that were asked for fit: at least one if as many as fit were asked for.
     pub(crate) fn is_complete(&self) -> bool {
-        self.requested.is_none_or(|requested| requested == self.placed)
+        self.requested.map_or(self.placed > 0, |requested| requested == self.placed)
     }
 }
 
@@ -108,6 +108,8 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
         rules,
         options,
         context: None,
+        snapshot: None,
+        manifests: &[],
         last_try: None,
         autoscaler: &[],
         priority_classes: &[],

@@ -54,7 +54,7 @@ fn part(one: &FitResult, has_headers: bool) -> String {
         text += &table(has_headers.then_some(&["NODE", "PODS"]), &rows);
     }
     if let Some(because) = one.because.as_ref().filter(|_| !one.is_complete()) {
-        text += &wrap("The next one: ", because, 2, WIDTH);
+        text += &wrap(if one.placed == 0 { "" } else { "The next one: " }, because, 2, WIDTH);
     }
     if !one.is_enforced {
         text += "Their scheduler does not enforce reservations.\n";

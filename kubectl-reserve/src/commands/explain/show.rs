@@ -1,13 +1,15 @@
 //! The output of `explain`, in every form of `-o`.
 
 use super::answer::{Answers, PodAnswer};
+use super::triage::asked;
 use crate::error::Failure;
 use crate::explain::{Conclusion, Report, WhatIfOutcome};
 use crate::pending::{BlockedWorkload, group_causes};
 use crate::print::{self, document};
+use crate::render::explain::fixes::preempting;
 use crate::render::explain::{Layout, PodExplanation, checklist, document as explain_report, render};
-use crate::render::pending;
 use crate::render::wrap::wrap;
+use crate::render::{pending, printable};
 use serde_json::Value;
 
 /// The answers, and whether only one line per pod is printed.
@@ -21,7 +23,7 @@ impl print::Printable for ExplainOutput<'_> {
         let answers = self.answers;
         let mut parts: Vec<String> = Vec::new();
         if let Some(causes) = &answers.causes {
-            parts.push(pending::table(causes, answers.namespace.as_deref()));
+            parts.push(pending::table(causes, answers.namespace.as_deref(), &answers.flags));
         }
         for one in &answers.pods {
             parts.push(if self.is_brief { brief(&one.report) } else { whole(one) });
@@ -69,7 +71,12 @@ fn whole(one: &PodAnswer) -> String {
     }
     if let Some(outcome) = &one.outcome {
         let about = &one.report.pod_summary;
-        return wrap("", &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome)), 2, 80);
+        return wrap(
+            "",
+            &format!("{}/{}: {}", about.namespace, about.name, supposed(outcome, &about.scheduler)),
+            2,
+            80,
+        );
     }
     let mut text = render(&one.report, &Layout::default());
     if !one.others.is_empty() {
@@ -82,7 +89,7 @@ fn whole(one: &PodAnswer) -> String {
 }
 
 /// The result of `--what-if`, in words.
-fn supposed(outcome: &WhatIfOutcome) -> String {
+fn supposed(outcome: &WhatIfOutcome, scheduler: &str) -> String {
     let (before, after) = (outcome.before.len(), outcome.after.len());
     let mut text = format!("feasible nodes {before} -> {after}");
     if let Some(first) = outcome.after.first() {
@@ -94,6 +101,9 @@ fn supposed(outcome: &WhatIfOutcome) -> String {
             text += &format!(" and {} more", after - 1);
         }
     }
+    if let Some(preemption) = &outcome.preemption {
+        text += &format!(". Preemption: {}", printable(&preempting(scheduler, preemption)));
+    }
     let still: Vec<String> =
         outcome.still_blocked.iter().map(|(label, count)| format!("{label} {count}")).collect();
     let sum: usize = outcome.still_blocked.iter().map(|(_, count)| count).sum();
@@ -103,11 +113,15 @@ fn supposed(outcome: &WhatIfOutcome) -> String {
     text
 }
 
-/// The verdict in one line.
+/// The verdict in one line: what the pod asks for, and the cause.
 fn brief(report: &Report) -> String {
     let about = &report.pod_summary;
     let words = match &report.conclusion {
-        Conclusion::NodeAnalysis(judged) => judged.verdict.first().cloned().unwrap_or_default(),
+        Conclusion::NodeAnalysis(judged) => {
+            let asks = asked(&about.asks);
+            let asks = if asks.is_empty() { String::new() } else { format!("asks {asks}. ") };
+            format!("{}: {asks}{}", judged.cause.label, judged.cause.detail)
+        }
         Conclusion::PodFinding(finding) => finding.words.first().cloned().unwrap_or_default(),
         Conclusion::Refused(why) | Conclusion::Failed(why) => why.clone(),
         Conclusion::Bound(node) => format!("It is bound to {node}."),

@@ -9,7 +9,8 @@ use common::model::Resources;
 use jiff::Timestamp;
 
 pub use node_analysis::{
-    AwaitedNode, Blocker, BlockingReservation, DominantReason, Figure, Member, Miss, NodeAnalysis, NodeGroup,
+    AwaitedNode, Blocker, BlockingReservation, Cause, DominantReason, Figure, Member, Miss, NodeAnalysis,
+    NodeGroup,
 };
 pub use remedy::{Cost, Fix, HigherPriority, Preemption, RequiredRight};
 
@@ -40,6 +41,8 @@ pub struct PodSummary {
     /// When its scheduler last tried.
     pub last_try: Option<Timestamp>,
     pub now: Timestamp,
+    /// The command that explains it again; `None` for a manifest from stdin.
+    pub command: Option<Vec<String>>,
 }
 
 /// The owner of a pod or of a reservation.
@@ -95,7 +98,11 @@ impl Report {
     pub fn is_no_fit(&self) -> bool {
         match &self.conclusion {
             Conclusion::Refused(_) => self.pod_summary.enforced,
-            Conclusion::NodeAnalysis(analysis) => analysis.fits.is_empty() || analysis.awaited_node.is_some(),
+            Conclusion::NodeAnalysis(analysis) => {
+                let is_found = analysis.finding.as_ref().is_some_and(|finding| finding.is_blocked);
+                let is_short = analysis.copies.is_some_and(|(fit, of)| fit < of);
+                is_found || is_short || analysis.fits.is_empty() || analysis.awaited_node.is_some()
+            }
             Conclusion::PodFinding(finding) => finding.is_blocked,
             Conclusion::Ended | Conclusion::Deleting | Conclusion::Bound(_) | Conclusion::Failed(_) => false,
         }
@@ -157,5 +164,27 @@ pub(super) fn pod_summary(input: &Input<'_>, snapshot: &Snapshot<'_>) -> PodSumm
         waits_since: pod.created.filter(|_| pod.is_waiting()).map(|created| created.time()),
         last_try: input.last_try,
         now: input.now,
+        command: command(input),
     }
+}
+
+/// The command that explains the pod again, with the flags that say where it was looked for.
+fn command(input: &Input<'_>) -> Option<Vec<String>> {
+    let key = &input.pod.key;
+    let mut words = vec!["kubectl".to_owned(), "reserve".to_owned(), "explain".to_owned()];
+    if input.manifests.is_empty() {
+        words.push(key.name.to_string());
+    }
+    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    for path in input.manifests {
+        flag("-f", path.to_str().filter(|path| *path != "-")?);
+    }
+    flag("-n", &key.namespace);
+    if let Some(path) = input.snapshot {
+        flag("--snapshot", path.to_str()?);
+    }
+    if let Some(context) = input.context {
+        flag("--context", context);
+    }
+    Some(words)
 }

@@ -137,17 +137,10 @@ fn scheduler_message(report: &Report, layout: &Layout) -> String {
 /// The `--what-if` command for the first fix that has one.
 fn next(report: &Report) -> String {
     let Conclusion::NodeAnalysis(analysis) = &report.conclusion else { return String::new() };
-    let Some(expression) = analysis.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
-    let pod_summary = &report.pod_summary;
-    let words = [
-        "kubectl",
-        "reserve",
-        "explain",
-        &pod_summary.name,
-        "-n",
-        &pod_summary.namespace,
-        "--what-if",
-        &expression,
-    ];
-    format!("Try it first:\n  {}\n", shell(&words.map(str::to_owned)))
+    let expression = analysis.fixes.iter().find_map(|fix| fix.what_if());
+    let (Some(expression), Some(command)) = (expression, &report.pod_summary.command) else {
+        return String::new();
+    };
+    let words = [&command[..], &["--what-if".to_owned(), expression]].concat();
+    format!("Try it first:\n  {}\n", shell(&words))
 }
