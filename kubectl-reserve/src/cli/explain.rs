@@ -96,16 +96,16 @@ Examples:
   kubectl reserve explain
 
   # One pod: what every node lacks, and the commands that would help
-  kubectl reserve why web-7d9f-k2x8q -n shop
+  kubectl reserve why batch-0
 
   # The pods of a workload, and why it cannot make more
-  kubectl reserve explain deploy/web
+  kubectl reserve explain statefulset/batch
 
   # A manifest that is not applied yet
   kubectl reserve explain -f job.yaml
 
   # Save the cluster, and ask again on another machine
-  kubectl reserve explain web-7d9f-k2x8q --save-snapshot cluster.gz
-  kubectl reserve explain web-7d9f-k2x8q --snapshot cluster.gz
+  kubectl reserve explain batch-0 --save-snapshot cluster.gz
+  kubectl reserve explain batch-0 --snapshot cluster.gz
 
 Exit code 10 means that at least one pod cannot be scheduled now.";

@@ -86,7 +86,7 @@ Examples:
   kubectl reserve list -A
 
   # Why a pod is Pending
-  kubectl reserve explain web-7d9f-k2x8q -n shop";
+  kubectl reserve explain batch-0";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]

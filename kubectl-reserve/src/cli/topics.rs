@@ -58,7 +58,7 @@ Nothing is changed in the cluster: the scheduler's own filters judge the pod
 again on what was read.
 
 Examples:
-  kubectl reserve explain web-7d9f-k2x8q --what-if uncordon=node-3";
+  kubectl reserve explain batch-0 --what-if uncordon=node-3";
 
 const ENVIRONMENT: &str = "\
 Environment variables:

@@ -70,6 +70,8 @@ pub struct Rules {
     enforcing: Plugins,
     others: Plugins,
     enforces: Box<dyn Fn(&str) -> bool>,
+    /// Whether it is known which schedulers enforce reservations.
+    are_known: bool,
 }
 
 struct Plugins {
@@ -90,7 +92,18 @@ impl Rules {
             enforcing: plugins(default_registry()),
             others: plugins(without_reservations()),
             enforces: Box::new(enforces),
+            are_known: true,
         }
+    }
+
+    /// The same, but `are_known` says whether it is known at all which schedulers enforce reservations.
+    pub fn known(self, are_known: bool) -> Self {
+        Self { are_known, ..self }
+    }
+
+    /// Whether it is known that the pod's scheduler enforces reservations, or that it does not.
+    pub fn are_known_for(&self, pod: &Pod) -> bool {
+        self.are_known || self.are_enforced(pod)
     }
 
     /// Whether the pod's scheduler enforces reservations.

@@ -32,8 +32,8 @@ pub(crate) struct FitResult {
     pub(crate) nodes: BTreeMap<NodeName, u32>,
     /// Why the next pod does not fit.
     pub(crate) because: Option<String>,
-    /// Whether the pods' scheduler enforces reservations.
-    pub(crate) is_enforced: bool,
+    /// Whether the pods' scheduler enforces reservations; `None` if that is not known.
+    pub(crate) is_enforced: Option<bool>,
 }
 
 impl FitResult {
@@ -78,7 +78,7 @@ pub(crate) fn place(
         placed,
         nodes,
         because,
-        is_enforced: rules.are_enforced(&manifest_pod.pod),
+        is_enforced: rules.are_known_for(&manifest_pod.pod).then(|| rules.are_enforced(&manifest_pod.pod)),
     }
 }
 

@@ -61,6 +61,28 @@ fn the_table_and_the_document() {
 }
 
 #[test]
+fn what_is_not_known_about_the_scheduler_is_said_to_be_unknown() {
+    let now = "2026-11-16T08:10:00Z".parse().unwrap();
+    let words = |is_enforced| {
+        let result = super::FitResult { is_enforced, ..fit_result(&pod_flags(), None) };
+        FitReport { results: vec![result], now }
+            .table(false, true)
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(words(Some(false)), "Their scheduler does not enforce reservations.");
+    assert_eq!(words(None), "It is unknown whether their scheduler enforces reservations.");
+    let manifests =
+        manifest_pods(&[pod_manifest(&pod_flags()).unwrap()], "default", &BTreeMap::new()).unwrap();
+    let rules = |enforces: bool, known| Rules::new(move |_| enforces).known(known);
+    let result = |rules: Rules| place(&mut cluster(), &manifests[0], Some(1), &rules, now).is_enforced;
+    assert_eq!(result(rules(false, false)), None);
+    assert_eq!((result(rules(false, true)), result(rules(true, false))), (Some(false), Some(true)));
+}
+
+#[test]
 fn without_room_it_is_told_why_although_no_number_was_asked_for() {
     let now = "2026-11-16T08:10:00Z".parse().unwrap();
     let results = vec![fit_result(&PodFlags { cpu: Some("9"), ..pod_flags() }, None)];

@@ -56,8 +56,10 @@ fn part(one: &FitResult, has_headers: bool) -> String {
     if let Some(because) = one.because.as_ref().filter(|_| !one.is_complete()) {
         text += &wrap(if one.placed == 0 { "" } else { "The next one: " }, because, 2, WIDTH);
     }
-    if !one.is_enforced {
-        text += "Their scheduler does not enforce reservations.\n";
+    match one.is_enforced {
+        Some(true) => {}
+        Some(false) => text += "Their scheduler does not enforce reservations.\n",
+        None => text += "It is unknown whether their scheduler enforces reservations.\n",
     }
     text
 }
@@ -94,6 +96,6 @@ fn item(one: &FitResult) -> Item {
         all: one.is_complete(),
         nodes: one.nodes.iter().map(node).collect(),
         reason: one.because.clone(),
-        reservations_enforced: one.is_enforced,
+        reservations_enforced: one.is_enforced.unwrap_or(false),
     }
 }

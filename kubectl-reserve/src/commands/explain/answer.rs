@@ -73,7 +73,8 @@ impl<'a> Explainer<'a> {
     ) -> Result<Self, Failure> {
         let replicas: Vec<Replica> = data.cluster.replicas().iter().cloned().collect();
         let (known, now) = (replicas.clone(), data.now);
-        let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody);
+        let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody)
+            .known(!data.unreadable.contains(&Resource::Replicas));
         let classes = data.diagnostics.priority_classes.iter();
         let classes = classes.map(|(name, class)| (name.clone(), class.value)).collect();
         let changes = args.what_if.iter().map(|text| parse_what_if(text)).collect::<Result<_, _>>();

@@ -35,6 +35,8 @@ pub struct PodSummary {
     pub scheduler: String,
     /// Whether its scheduler enforces reservations.
     pub enforced: bool,
+    /// Whether that is known. If not, the pod was judged as if it did not.
+    pub enforcement_known: bool,
     pub priority: i32,
     pub asks: Resources,
     pub waits_since: Option<Timestamp>,
@@ -159,6 +161,7 @@ pub(super) fn pod_summary(input: &Input<'_>, snapshot: &Snapshot<'_>) -> PodSumm
         owner: pod_context.top().map(|top| OwnerName::new(&top.owner())),
         scheduler: pod.spec.scheduler_name.to_string(),
         enforced: input.rules.are_enforced(pod),
+        enforcement_known: input.rules.are_known_for(pod),
         priority: pod.spec.priority,
         asks: pod.spec.requests.incoming.clone(),
         waits_since: pod.created.filter(|_| pod.is_waiting()).map(|created| created.time()),

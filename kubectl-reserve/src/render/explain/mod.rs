@@ -79,8 +79,10 @@ fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     if let Some(at) = pod_summary.last_try {
         second.push(format!("last try {} ago", between(at, pod_summary.now)));
     }
-    if !pod_summary.enforced {
-        second.push("reservations not enforced".to_owned());
+    match (pod_summary.enforced, pod_summary.enforcement_known) {
+        (true, _) => {}
+        (false, true) => second.push("reservations not enforced".to_owned()),
+        (false, false) => second.push("unknown whether reservations are enforced".to_owned()),
     }
     fill(&lines, "   ", layout) + &fill(&second, ", ", layout)
 }
