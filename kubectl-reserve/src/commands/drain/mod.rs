@@ -63,7 +63,8 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if let Err(failure) = moves.all(&mut stops, deadline).await {
         return Err(stopped(failure, &mut moves, node, &mut stops).await);
     }
-    let gone = stops.unless(gone::wait(context, node, &leaving, deadline)).await;
+    let again = format!("kubectl reserve drain {node}{}{}", args.repeated(), context.flag());
+    let gone = stops.unless(gone::wait(context, node, &leaving, deadline, &again)).await;
     gone.map_err(|failure| still_cordoned(failure, "", node))?;
     printer::out(&format!("node/{node} drained\n"))
 }

@@ -233,10 +233,11 @@ fn timeout(pod: &str, observation: Option<&Observation>, subject: &RecreateSubje
                 observation.pods.iter().rfind(|pod| pod.node.is_some() && !pod.is_ready && !pod.is_over);
             match (waits, starts) {
                 (Some(new), _) => format!(
-                    "timed out: pod/{} has no node ({}); {node}; kubectl reserve explain {} says why",
+                    "timed out: pod/{} has no node ({}); {node}; kubectl reserve explain {} -n {} says why",
                     new.name,
                     new.waits.as_deref().unwrap_or("nobody has tried yet"),
-                    new.name
+                    new.name,
+                    subject.namespace
                 ),
                 (None, Some(new)) => format!("timed out: pod/{} is not ready; {node}", new.name),
                 (None, None) => {
