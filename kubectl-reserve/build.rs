@@ -17,6 +17,7 @@ fn main() {
     println!("cargo::rustc-env=RESERVE_COMMIT_DATE={}", date.unwrap_or_default());
 }
 
+#[expect(clippy::disallowed_methods, reason = "a build script has no other input")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -9,13 +9,13 @@ Examples:
   kubectl reserve add --pod shop-0
 
   # Keep room on a node for a pod that a workload is about to get
-  kubectl reserve add --node node-2 --for statefulset/batch --memory 1Gi
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi
 
-  # Of any resource, such as nvidia.com/gpu, for half an hour
-  kubectl reserve add --node node-2 --for statefulset/batch --resource ephemeral-storage=1Gi --ttl 30m
+  # For half an hour; --resource nvidia.com/gpu=2 keeps anything else
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi --ttl 30m
 
   # In the plain form, which never expires: reserve.cpu/<uid>
-  kubectl reserve add --node node-2 --for statefulset/batch --memory 1Gi --plain";
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi --plain";
 
 /// `kubectl reserve add`.
 #[derive(Debug, Args)]

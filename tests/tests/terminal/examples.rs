@@ -121,7 +121,9 @@ fn every_verb_has_examples() -> Result<()> {
     let all = person.pipes("--help")?.out;
     let verbs =
         all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
-    let verbs: Vec<&str> = verbs.filter_map(|line| line.trim().split(' ').next()).collect();
+    // What a verb does may take several lines; the next ones are indented more.
+    let verbs = verbs.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let verbs: Vec<&str> = verbs.filter(|verb| !verb.is_empty()).collect();
     ensure!(verbs.len() > 15, "{verbs:?}");
     for verb in verbs.into_iter().filter(|verb| !matches!(*verb, "help" | "options")) {
         let help = person.pipes(&format!("{verb} --help"))?.out;

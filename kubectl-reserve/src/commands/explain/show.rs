@@ -119,8 +119,8 @@ fn brief(report: &Report) -> String {
     let words = match &report.conclusion {
         Conclusion::NodeAnalysis(judged) => {
             let asks = asked(&about.asks);
-            let asks = if asks.is_empty() { String::new() } else { format!("asks {asks}. ") };
-            format!("{}: {asks}{}", judged.cause.label, judged.cause.detail)
+            let asks = if asks.is_empty() { String::new() } else { format!(" (asks {asks})") };
+            format!("{}{asks}", judged.cause.label)
         }
         Conclusion::PodFinding(finding) => finding.words.first().cloned().unwrap_or_default(),
         Conclusion::Refused(why) | Conclusion::Failed(why) => why.clone(),

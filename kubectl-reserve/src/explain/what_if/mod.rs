@@ -106,7 +106,7 @@ pub fn what_if(
     let mut still_blocked: Vec<(String, usize)> = still_blocked.into_iter().collect();
     still_blocked.sort_by_key(|(_, count)| Reverse(*count));
     let has_priority = changes.iter().any(|change| matches!(change, WhatIf::Priority(_)));
-    let order = rank::order(&after.nodes, &rank::usual_cost);
+    let order = rank::order(&after.nodes, &|_| 0);
     let preempt = || preempt::find(trial.cluster(), &changed, &after, &order);
     Ok(WhatIfOutcome {
         preemption: has_priority.then(preempt).flatten(),
