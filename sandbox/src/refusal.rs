@@ -102,7 +102,8 @@ impl Refusal {
     }
 
     pub(crate) fn unsupported_media_type() -> Self {
-        let message = "415: Unsupported Media Type";
+        let message = "the sandbox reads only JSON, and this command sends something else, perhaps protobuf; add: \
+                       --dry-run=client -o yaml | kubectl create -f -";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
     }
 

@@ -6,16 +6,16 @@ use clap::{ArgGroup, Args};
 const EXAMPLES: &str = "\
 Examples:
   # Keep the place of a pod for ten minutes, whoever deletes it
-  kubectl reserve add --pod web-7d9f-k2x8q
+  kubectl reserve add --pod shop-0
 
-  # Keep room on a node for a pod that a Deployment is about to get
-  kubectl reserve add --node node-2 --for deployment/web --cpu 500m --memory 1Gi
+  # Keep room on a node for a pod that a workload is about to get
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi
 
-  # With devices
-  kubectl reserve add --node n1 --for job/train --resource nvidia.com/gpu=2
+  # For half an hour; --resource nvidia.com/gpu=2 keeps anything else
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi --ttl 30m
 
   # In the plain form, which never expires: reserve.cpu/<uid>
-  kubectl reserve add --node node-2 --for deployment/web --cpu 5 --plain";
+  kubectl reserve add --node node-2 --for sts/batch --memory 1Gi --plain";
 
 /// `kubectl reserve add`.
 #[derive(Debug, Args)]

@@ -10,7 +10,7 @@ Examples:
 
   # Everything that is reserved on a node, and for a pod
   kubectl reserve describe node/node-2
-  kubectl reserve describe pod/web-7d9f-k2x8q
+  kubectl reserve describe pod/shop-0
 
   # The same reservations as list prints them for programs
   kubectl reserve describe node/node-2 -o json";

@@ -64,3 +64,21 @@ pub(crate) struct Drain {
     #[arg(long)]
     pub(crate) unenforced: bool,
 }
+
+impl Drain {
+    /// The flags without which the same drain would be refused, as they are typed.
+    pub(crate) fn repeated(&self) -> String {
+        let flags = [
+            ("--ignore-daemonsets", self.ignore_daemonsets),
+            ("--delete-emptydir-data", self.delete_emptydir_data),
+            ("--force", self.force),
+            ("--disable-eviction", self.disable_eviction),
+            ("--unenforced", self.unenforced),
+        ];
+        let mut words = super::given(&flags);
+        if !self.pod_selector.is_empty() {
+            words += &format!(" --pod-selector '{}'", self.pod_selector);
+        }
+        words
+    }
+}

@@ -107,19 +107,19 @@ Examples:
   kubectl reserve explain
 
   # One pod: what the nodes lack, and the commands that would help
-  kubectl reserve why web-7d9f-k2x8q -n shop
+  kubectl reserve why batch-0
 
   # The same with every number of the nearest nodes
-  kubectl reserve explain web-7d9f-k2x8q -n shop --full
+  kubectl reserve explain batch-0 --full
 
   # The pods of a workload, and why it cannot make more
-  kubectl reserve explain deploy/web
+  kubectl reserve explain statefulset/batch
 
   # A manifest that is not applied yet
   kubectl reserve explain -f job.yaml
 
   # Save the cluster, and ask again on another machine
-  kubectl reserve explain web-7d9f-k2x8q --save-snapshot cluster.gz
-  kubectl reserve explain web-7d9f-k2x8q --snapshot cluster.gz
+  kubectl reserve explain batch-0 --save-snapshot cluster.gz
+  kubectl reserve explain batch-0 --snapshot cluster.gz
 
 Exit code 10 means that at least one pod cannot be scheduled now.";

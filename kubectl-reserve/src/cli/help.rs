@@ -267,7 +267,9 @@ mod tests {
         for topic in ["exit-codes", "states", "what-if", "environment"] {
             let error = invocation(&["kubectl-pod_reserve", "help", topic]).parse().unwrap_err();
             assert_eq!(error.exit_code(), 0);
-            assert!(!error.to_string().contains("kubectl reserve"), "{error}");
+            let text = error.to_string();
+            assert!(!text.contains("kubectl reserve") && !text.starts_with("error"), "{text}");
+            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{text:?}");
             assert!(help(&["kubectl-reserve", "--help"]).contains(topic));
         }
         assert!(help(&["kubectl-reserve", "list", "--help"]).contains("Occupied  the replaced pod"));

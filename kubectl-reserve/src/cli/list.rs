@@ -17,7 +17,7 @@ Examples:
   # or for nobody any more
   kubectl reserve list -A --node node-2
   kubectl reserve list -A -l pool=gpu
-  kubectl reserve list --owner deployment/web
+  kubectl reserve list --owner statefulset/shop
   kubectl reserve list -A --orphaned
 
   # Release all that have expired

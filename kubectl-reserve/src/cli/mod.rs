@@ -86,7 +86,7 @@ Examples:
   kubectl reserve list -A
 
   # Why a pod is Pending
-  kubectl reserve explain web-7d9f-k2x8q -n shop";
+  kubectl reserve explain batch-0";
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
@@ -135,12 +135,38 @@ pub(crate) enum Command {
     Options,
 }
 
+/// The flags that are given, each after a space.
+fn given(flags: &[(&str, bool)]) -> String {
+    flags.iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| format!(" {flag}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Invocation;
+    use super::{Command, Invocation};
 
     #[test]
     fn the_definitions_are_sound() {
         Invocation::new(Vec::new()).command().debug_assert();
+    }
+
+    /// A command that is printed to go on with must not be refused for a flag that the first one had.
+    #[test]
+    fn what_goes_on_repeats_the_flags() {
+        for (line, expected) in [
+            (
+                "drain n --ignore-daemonsets --force --pod-selector app=a --timeout 5s",
+                " --ignore-daemonsets --force --pod-selector 'app=a'",
+            ),
+            ("restart deploy/web --unenforced --ignore-pdb", " --ignore-pdb --unenforced"),
+            ("restart deploy/web", ""),
+        ] {
+            let words = ["kubectl-reserve"].into_iter().chain(line.split(' ')).map(Into::into).collect();
+            let flags = match Invocation::new(words).parse().unwrap().command {
+                Some(Command::Drain(args)) => args.repeated(),
+                Some(Command::Restart(args)) => args.recreate.repeated(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(flags, expected);
+        }
     }
 }

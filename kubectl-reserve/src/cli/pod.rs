@@ -7,22 +7,21 @@ use clap::Args;
 const EXAMPLES: &str = "\
 Examples:
   # Recreate a pod; its room is kept until the replacement is there
-  kubectl reserve pod testngx-6d5f9-4xk2p
+  kubectl reserve pod shop-0
 
-  # The one pod of a Deployment, without a question
-  kubectl reserve pod deployment/testngx -n shop --yes
+  # The one pod of a workload, without a question
+  kubectl reserve pod statefulset/shop --yes
 
   # See the plan, checked by the API server
-  kubectl reserve pod testngx-6d5f9-4xk2p --dry-run=server
+  kubectl reserve pod shop-0 --dry-run=server
 
   # Insist on the node
   kubectl reserve pod db-0 --same-node=require
 
   # Move it to another node, where its room is reserved first
-  kubectl reserve pod testngx-6d5f9-4xk2p --to node-8
+  kubectl reserve pod shop-0 --to node-4
 
-  # Go on with a run that was interrupted
-  kubectl reserve pod --resume 7f3a0c12ab9d
+A run that was interrupted says how to go on: with --resume RESERVATION.
 
 Exit codes: 11 blocked by a disruption budget, 12 timeout, 13 no room to
 reserve, 14 forbidden, 15 refused for safety or not enforced, 16 ready on

@@ -69,6 +69,19 @@ pub(crate) struct Recreate {
     pub(crate) no_reserve: bool,
 }
 
+impl Recreate {
+    /// The flags without which the same would be refused, as they are typed.
+    pub(crate) fn repeated(&self) -> String {
+        super::given(&[
+            ("--force", self.force),
+            ("--delete-emptydir-data", self.delete_emptydir_data),
+            ("--ignore-pdb", self.ignore_pdb),
+            ("--unenforced", self.unenforced),
+            ("--no-reserve", self.no_reserve),
+        ])
+    }
+}
+
 /// `--same-node`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SameNode {

@@ -10,7 +10,7 @@ Examples:
   kubectl reserve release node-2/a8f6f901-47c9-4475-b1f4-cac44597e173
 
   # Whatever is kept for a pod, on a node, or for owners that are gone
-  kubectl reserve release --pod web-7d9f-k2x8q
+  kubectl reserve release --pod shop-0
   kubectl reserve release --node node-2 -A
   kubectl reserve release --orphaned -A
 

@@ -7,14 +7,14 @@ use jiff::Timestamp;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Recreate every pod of a Deployment, one at a time, each in its place
-  kubectl reserve restart deployment/testngx
+  # Recreate every pod of a workload, one at a time, each in its place
+  kubectl reserve restart statefulset/shop
 
   # After a failure: the same command goes on with the pods that are left
-  kubectl reserve restart deployment/testngx
+  kubectl reserve restart statefulset/shop
 
   # Begin anew
-  kubectl reserve restart deployment/testngx --all
+  kubectl reserve restart statefulset/shop --all
 
 A restart that was left in the middle is remembered on this machine, by the
 workload's UID and the time when it began; pods created since then are done.";

@@ -1,6 +1,7 @@
 //! The help topics: `kubectl reserve help exit-codes` and the others. A topic is no verb: it is only text.
 
-use clap::error::{Error, ErrorKind};
+use clap::Command;
+use clap::error::Error;
 
 /// The topics, by name.
 const TOPICS: [(&str, &str); 4] =
@@ -57,7 +58,7 @@ Nothing is changed in the cluster: the scheduler's own filters judge the pod
 again on what was read.
 
 Examples:
-  kubectl reserve explain web-7d9f-k2x8q --what-if uncordon=node-3";
+  kubectl reserve explain batch-0 --what-if uncordon=node-3";
 
 const ENVIRONMENT: &str = "\
 Environment variables:
@@ -77,7 +78,9 @@ A flag has precedence over a variable, and a variable over the kubeconfig.";
 pub(super) fn topic(words: &[&str], name: &str) -> Option<Error> {
     let [_, "help", topic] = words else { return None };
     let (_, text) = TOPICS.iter().find(|(known, _)| known == topic)?;
-    Some(Error::raw(ErrorKind::DisplayHelp, format!("{}\n", text.replace(super::help::NAME, name))))
+    let text = format!("{}\n", text.replace(super::help::NAME, name));
+    // Only a command prints a text as it is; an error that is made by hand begins with `error:`.
+    Command::new("help").override_help(text).try_get_matches_from(["help", "--help"]).err()
 }
 
 #[cfg(test)]

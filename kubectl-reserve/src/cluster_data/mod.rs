@@ -113,7 +113,7 @@ impl ClusterData {
                 Resource::Others(_) => missing.push(resource.name()),
                 Resource::Replicas => {
                     printer::warn(
-                        "cannot list leases where the daemon is, so no scheduler counts as one that enforces reservations",
+                        "cannot list leases where the daemon is, so it is unknown which schedulers enforce reservations",
                     );
                 }
                 Resource::Nodes | Resource::Pods | Resource::Events | Resource::PriorityClasses => {}

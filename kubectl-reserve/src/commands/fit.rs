@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::cli::Fit;
-use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth};
+use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth, Resource};
 use crate::error::{Exit, Failure};
 use crate::explain::Rules;
 use crate::fit::{PodFlags, REPLICAS_MAX, place, pod_manifest};
@@ -61,7 +61,8 @@ fn answer(args: &Fit, documents: &[serde_json::Value], data: ClusterData) -> Res
         return Err(Failure::usage("there is no pod and no workload in what -f names"));
     }
     let (replicas, now): (Vec<Replica>, _) = (data.cluster.replicas().iter().cloned().collect(), data.now);
-    let rules = Rules::new(move |name| enforcement(replicas.iter(), name, now) != Enforcement::Nobody);
+    let rules = Rules::new(move |name| enforcement(replicas.iter(), name, now) != Enforcement::Nobody)
+        .known(!data.unreadable.contains(&Resource::Replicas));
     let count = |one: &ManifestPod| (!args.per_node).then(|| args.replicas.unwrap_or(one.replicas));
     let results =
         manifest_pods.iter().map(|one| place(&mut data.cluster, one, count(one), &rules, data.now)).collect();

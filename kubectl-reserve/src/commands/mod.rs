@@ -36,6 +36,13 @@ pub(crate) struct Context {
     pub(crate) context: Option<String>,
 }
 
+impl Context {
+    /// ` --context NAME` as it was typed; empty without it.
+    pub(crate) fn flag(&self) -> String {
+        self.context.as_ref().map_or_else(String::new, |name| format!(" --context {name}"))
+    }
+}
+
 pub(crate) async fn run(cli: Cli, invocation: &Invocation) -> Result<(), Failure> {
     // As kubectl: without a verb the help is printed.
     let Some(command) = cli.command else {

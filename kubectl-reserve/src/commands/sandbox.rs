@@ -73,7 +73,10 @@ fn welcome(args: &Sandbox, kubeconfig: &Kubeconfig, port: u16) -> Result<(), Fai
     let export = set_variable("KUBECONFIG", &path.display().to_string());
     let commands = if args.empty { EMPTY } else { FULL };
     printer::out(&format!("  {export}\n  {}\n", commands.join("\n  ")))?;
-    printer::say("\nManifests are created with: kubectl create --validate=false -f FILE");
+    printer::say(
+        "\nManifests: kubectl apply -f FILE. Commands that make an object from flags send protobuf, which is not read\n\
+         here: kubectl create deployment web --image=web --dry-run=client -o yaml | kubectl apply -f -",
+    );
     Ok(())
 }
 

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 /// The versions that are printed.
 struct Versions {
     client: String,
+    /// The commit that this command is built from, and its date; `None` in a build for development.
+    commit: Option<(&'static str, &'static str)>,
     /// `None` with `--client`, or if the server did not answer.
     daemons: Option<Vec<Daemon>>,
 }
@@ -25,7 +27,10 @@ struct Daemon {
 
 pub(crate) async fn run(args: &Version, connection: &Connection, verbosity: u8) -> Result<(), Failure> {
     let flags = Print { output: args.output.clone(), ..Print::default() };
-    let mut versions = Versions { client: format!("v{}", env!("CARGO_PKG_VERSION")), daemons: None };
+    let client = format!("v{}", env!("CARGO_PKG_VERSION"));
+    let commit = (env!("RESERVE_COMMIT"), env!("RESERVE_COMMIT_DATE"));
+    let commit = Some(commit).filter(|(commit, date)| !commit.is_empty() && !date.is_empty());
+    let mut versions = Versions { client, commit, daemons: None };
     // As kubectl: the client version is printed even if the server does not answer.
     let asked = if args.client { Ok(None) } else { daemons(connection, verbosity).await.map(Some) };
     let problem = match asked {
@@ -58,7 +63,9 @@ async fn daemons(connection: &Connection, verbosity: u8) -> Result<Vec<Daemon>, 
 
 impl Printable for Versions {
     fn table(&self, _is_wide: bool, _has_headers: bool) -> String {
-        let mut text = format!("Client Version: {}\n", self.client);
+        let commit =
+            self.commit.map_or_else(String::new, |(commit, date)| format!(" (commit {commit} of {date})"));
+        let mut text = format!("Client Version: {}{commit}\n", self.client);
         match self.daemons.as_deref() {
             None => {}
             Some([]) => text += "Daemon Version: <none>\n",
@@ -87,6 +94,10 @@ impl Printable for Versions {
             "kind": "Version",
             "clientVersion": { "version": self.client, "platform": platform },
         });
+        if let Some((commit, date)) = self.commit {
+            document["clientVersion"]["commit"] = json!(commit);
+            document["clientVersion"]["commitDate"] = json!(date);
+        }
         if let Some(daemons) = &self.daemons {
             document["daemonVersions"] = daemons.iter().map(daemon).collect();
         }
@@ -100,7 +111,7 @@ mod tests {
     use crate::print::{Printable, schema_check};
 
     fn versions(daemons: Option<Vec<Daemon>>) -> Versions {
-        Versions { client: "v1.2.3".into(), daemons }
+        Versions { client: "v1.2.3".into(), commit: None, daemons }
     }
 
     fn daemon(name: &str, live: bool) -> Daemon {
@@ -123,5 +134,11 @@ mod tests {
         let alone = versions(None);
         assert_eq!(alone.table(false, true), "Client Version: v1.2.3\n");
         schema_check::assert_valid(&alone.document().unwrap());
+        let released = Versions { commit: Some(("0123456789ab", "2026-11-19")), ..versions(None) };
+        assert_eq!(
+            released.table(false, true),
+            "Client Version: v1.2.3 (commit 0123456789ab of 2026-11-19)\n"
+        );
+        schema_check::assert_valid(&released.document().unwrap());
     }
 }

@@ -6,6 +6,7 @@ use common::model::Pod;
 use common::plugins::{default_registry, without_reservations};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Everything besides the cluster that an explanation is made from.
@@ -21,6 +22,10 @@ pub struct Input<'a> {
     pub options: Options,
     /// The `--context` of the caller; printed commands repeat it.
     pub context: Option<&'a str>,
+    /// The snapshot that is asked instead of the cluster; printed commands repeat it.
+    pub snapshot: Option<&'a Path>,
+    /// The files of `-f`, if the pod is from a manifest: then it does not exist, and printed commands repeat them.
+    pub manifests: &'a [PathBuf],
     /// When the pod's scheduler last tried, according to its events.
     pub last_try: Option<Timestamp>,
     /// Events of autoscalers about the pod.
@@ -65,6 +70,8 @@ pub struct Rules {
     enforcing: Plugins,
     others: Plugins,
     enforces: Box<dyn Fn(&str) -> bool>,
+    /// Whether it is known which schedulers enforce reservations.
+    are_known: bool,
 }
 
 struct Plugins {
@@ -85,7 +92,18 @@ impl Rules {
             enforcing: plugins(default_registry()),
             others: plugins(without_reservations()),
             enforces: Box::new(enforces),
+            are_known: true,
         }
+    }
+
+    /// The same, but `are_known` says whether it is known at all which schedulers enforce reservations.
+    pub fn known(self, are_known: bool) -> Self {
+        Self { are_known, ..self }
+    }
+
+    /// Whether it is known that the pod's scheduler enforces reservations, or that it does not.
+    pub fn are_known_for(&self, pod: &Pod) -> bool {
+        self.are_known || self.are_enforced(pod)
     }
 
     /// Whether the pod's scheduler enforces reservations.

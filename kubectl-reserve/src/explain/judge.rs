@@ -88,9 +88,18 @@ impl NodeResult {
 pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<NodeAnalysis, String> {
     let filter_results = run_filters(cluster, input)?;
     let order = rank::order(&filter_results.nodes, &|_| 0);
+    // The verdict does not depend on the fixes, so that the overview, which looks for none, names the same cause.
+    let (verdict, cause) = {
+        let order = rank::order(&filter_results.nodes, &rank::usual_cost);
+        let snapshot = cluster.snapshot(input.now);
+        let pod_context = snapshot.pod_context(input.pod);
+        let registry = input.rules.of(input.pod);
+        let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
+        verdict::verdict(&filter_results, &order, &describer)
+    };
     let preemption = preempt::find(cluster, input, &filter_results, &order);
     let found = fix::search(cluster, input, &filter_results, &order);
-    let cost = |id: NodeId| found.costs.get(&id).map_or(u32::MAX, |cost| *cost as u32);
+    let cost = |result: &NodeResult| found.costs.get(&result.id).map_or(u32::MAX, |cost| *cost as u32);
     let order = rank::order(&filter_results.nodes, &cost);
     let snapshot = cluster.snapshot(input.now);
     let context = snapshot.context(input.pod);
@@ -104,6 +113,8 @@ pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<
         .filter_map(|(at, index)| Some(describer.miss(filter_results.nodes.get(*index)?, at + 1)))
         .collect();
     Ok(NodeAnalysis {
+        finding: None,
+        copies: None,
         nodes: filter_results.nodes.len(),
         fits: filter_results
             .nodes
@@ -111,7 +122,8 @@ pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<
             .filter(|result| result.fits())
             .map(|result| result.name.to_string())
             .collect(),
-        verdict: verdict::verdict(&filter_results, &order, &describer),
+        verdict,
+        cause,
         dominant: verdict::dominant(&filter_results.nodes),
         awaited_node: filter_results.awaited_node,
         groups,

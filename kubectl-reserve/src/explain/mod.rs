@@ -28,9 +28,9 @@ mod words;
 pub use checklist::{Checklist, FilterCheck, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
 pub use report::{
-    AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Conclusion, Cost, DominantReason, Figure,
-    Fix, Harm, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding, PodSummary,
-    Preemption, Report, RequiredRight,
+    AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Cause, Conclusion, Cost, DominantReason,
+    Figure, Fix, Harm, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding,
+    PodSummary, Preemption, Report, RequiredRight,
 };
 pub use trial::Edit;
 pub use what_if::{WhatIf, WhatIfOutcome, parse as parse_what_if, what_if};

@@ -1,13 +1,12 @@
-//! Ranks the nodes that do not fit. Nodes that can never fit come last; then fewer classes of blockers come first, then cheaper
-//! fixes, then smaller missing amounts.
+//! Ranks the nodes that do not fit. Nodes that can never fit come last; then fewer classes of blockers come first, then what is
+//! cheaper to change, then smaller missing amounts.
 
-use super::judge::NodeResult;
-use common::cluster::NodeId;
-use common::framework::BlockerClass;
+use super::judge::{ClassifiedRejection, NodeResult};
+use common::framework::{BlockerClass, RefusalCode};
 
-/// The nodes that do not fit, as indices into `results`, the nearest first. `cost` is the cost of a node's cheapest fix; higher is
-/// worse.
-pub(super) fn order(results: &[NodeResult], cost: &dyn Fn(NodeId) -> u32) -> Vec<usize> {
+/// The nodes that do not fit, as indices into `results`, the nearest first. `cost` says how much it costs to change what keeps the pod
+/// off the node; higher is worse.
+pub(super) fn order(results: &[NodeResult], cost: &dyn Fn(&NodeResult) -> u32) -> Vec<usize> {
     let mut blocked: Vec<usize> =
         results.iter().enumerate().filter(|(_, result)| !result.fits()).map(|(index, _)| index).collect();
     blocked.sort_by_cached_key(|index| {
@@ -16,12 +15,24 @@ pub(super) fn order(results: &[NodeResult], cost: &dyn Fn(NodeId) -> u32) -> Vec
         (
             classes.contains(&BlockerClass::Never),
             classes.len(),
-            cost(result.id),
+            cost(result),
             missing(result),
             result.name.clone(),
         )
     });
     blocked
+}
+
+/// How much it usually costs to change what keeps the pod off the node: as far as that is known without a search for fixes.
+pub(super) fn usual_cost(result: &NodeResult) -> u32 {
+    let cost = |blocker: &ClassifiedRejection| match (blocker.kind.class, blocker.kind.code) {
+        (_, RefusalCode::Cordoned) => 0,
+        (_, RefusalCode::Taint | RefusalCode::NodeAffinity) => 1,
+        (BlockerClass::Hold, _) => 2,
+        (BlockerClass::Room, _) => 3,
+        _ => 4,
+    };
+    result.blockers.iter().map(cost).max().unwrap_or_default()
 }
 
 /// How much is missing, in thousandths of what the pod asks for, all resources together.

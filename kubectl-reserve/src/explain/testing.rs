@@ -215,6 +215,8 @@ pub(crate) fn input<'a>(pod: &'a Pod, source: &'a Value, rules: &'a Rules, optio
         rules,
         options,
         context: None,
+        snapshot: None,
+        manifests: &[],
         last_try: None,
         autoscaler: &[],
         priority_classes: &[],

@@ -2,7 +2,7 @@
 
 use super::judge::{ClassifiedRejection, FilterResults, NodeDescriber, NodeResult};
 use super::rank::missing;
-use super::report::{AwaitedNode, DominantReason, Figure};
+use super::report::{AwaitedNode, Cause, DominantReason, Figure};
 use super::words::count;
 use crate::render::time::human;
 use common::framework::{BlockerClass, RefusalCode};
@@ -11,37 +11,68 @@ use jiff::SignedDuration;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The verdict, one string for each sentence.
+/// The verdict, one string for each sentence, and the cause that it names.
 pub(super) fn verdict(
     filter_results: &FilterResults,
     order: &[usize],
     describer: &NodeDescriber<'_>,
-) -> Vec<String> {
+) -> (Vec<String>, Cause) {
+    let cause = |code: &str, label: &str, detail: &str| Cause {
+        code: code.to_owned(),
+        label: label.to_owned(),
+        detail: detail.to_owned(),
+    };
     if let Some(awaited_node) = &filter_results.awaited_node {
-        return awaited_node_words(filter_results, awaited_node);
+        let words = awaited_node_words(filter_results, awaited_node);
+        let cause = cause("Awaits", "waits for its node", &words.join(" "));
+        return (words, cause);
     }
-    let fits: Vec<&str> = filter_results
-        .nodes
-        .iter()
-        .filter(|result| result.fits())
-        .map(|result| result.name.as_str())
-        .collect();
-    if let Some((first, rest)) = fits.split_first() {
-        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let scheduler = &describer.context.pod.spec.scheduler_name;
-        let asks = format!("If it stays Pending, is a scheduler called {scheduler} running?");
-        return vec![format!("It fits now on {first}{more}."), asks];
+    if let Some(words) = fits(filter_results, describer) {
+        let detail = format!("{} Its scheduler should place it soon.", words[0]);
+        return (words, cause("Fits", "fits now", &detail));
     }
     if filter_results.nodes.is_empty() {
-        return vec!["There are no nodes.".to_owned()];
+        let words = "There are no nodes.".to_owned();
+        let cause = cause("NoNodes", "no nodes", &words);
+        return (vec![words], cause);
     }
-    if let [first, ..] = &filter_results.refused[..] {
-        let whole =
-            filter_results.refused.iter().map(|one| one.reason.to_string()).collect::<Vec<_>>().join(", ");
-        let by = if first.plugin.is_empty() { String::new() } else { format!(" ({})", first.plugin) };
-        return vec![format!("No node is even looked at: {whole}{by}.")];
+    let dominant = dominant(&filter_results.nodes);
+    let of = |result: &NodeResult, detail: &str| {
+        let is_dominant = |one: &&ClassifiedRejection| {
+            dominant.as_ref().is_some_and(|dominant| dominant.code == one.kind.code_name)
+        };
+        let decisive = result.blockers.iter().find(is_dominant).or(result.blockers.first());
+        decisive.map_or_else(Cause::default, |one| cause(&one.kind.code_name, &one.kind.label, detail))
+    };
+    if let Some(words) = refused(filter_results) {
+        let cause = of(&filter_results.nodes[0], &words);
+        return (vec![words], cause);
     }
-    none_fits(filter_results, order, describer)
+    let ranked: Vec<&NodeResult> =
+        order.iter().filter_map(|index| filter_results.nodes.get(*index)).collect();
+    let (words, decisive) = none_fits(&ranked, describer);
+    let detail = words.get(1).cloned().unwrap_or_default();
+    (words, of(decisive.unwrap_or(&filter_results.nodes[0]), &detail))
+}
+
+fn fits(filter_results: &FilterResults, describer: &NodeDescriber<'_>) -> Option<Vec<String>> {
+    let mut fits = filter_results.nodes.iter().filter(|result| result.fits());
+    let first = &fits.next()?.name;
+    let more = match fits.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let scheduler = &describer.context.pod.spec.scheduler_name;
+    let asks = format!("If it stays Pending, is a scheduler called {scheduler} running?");
+    Some(vec![format!("It fits now on {first}{more}."), asks])
+}
+
+fn refused(filter_results: &FilterResults) -> Option<String> {
+    let first = filter_results.refused.first()?;
+    let whole =
+        filter_results.refused.iter().map(|one| one.reason.to_string()).collect::<Vec<_>>().join(", ");
+    let by = if first.plugin.is_empty() { String::new() } else { format!(" ({})", first.plugin) };
+    Some(format!("No node is even looked at: {whole}{by}."))
 }
 
 fn awaited_node_words(filter_results: &FilterResults, awaited_node: &AwaitedNode) -> Vec<String> {
@@ -67,36 +98,40 @@ fn awaited_node_words(filter_results: &FilterResults, awaited_node: &AwaitedNode
     all
 }
 
-fn none_fits(filter_results: &FilterResults, order: &[usize], describer: &NodeDescriber<'_>) -> Vec<String> {
+/// The verdict if no node fits, and the node that its second sentence is about. `ranked` are the nodes, the nearest first.
+fn none_fits<'r>(
+    ranked: &[&'r NodeResult],
+    describer: &NodeDescriber<'_>,
+) -> (Vec<String>, Option<&'r NodeResult>) {
     let mut all = vec!["No node fits.".to_owned()];
-    let ranked: Vec<&NodeResult> =
-        order.iter().filter_map(|index| filter_results.nodes.get(*index)).collect();
-    let obstacle = ranked.iter().find_map(|result| Some((result.id, single_obstacle(result, describer)?)));
-    let obstacle_node = obstacle.as_ref().map(|(id, _)| *id);
+    let obstacle = ranked.iter().find_map(|result| Some((*result, single_obstacle(result, describer)?)));
+    let decisive = obstacle.as_ref().map(|(result, _)| *result);
     all.extend(obstacle.map(|(_, words)| words));
     let open: Vec<&NodeResult> = ranked.iter().copied().filter(|result| result.is_right_kind()).collect();
     if open.is_empty() {
-        if all.len() == 1 {
-            all.extend(ranked.first().map(|nearest| nearest_words(nearest, describer, "The nearest is")));
+        let nearest = ranked.first().copied();
+        if decisive.is_none() {
+            all.extend(nearest.map(|nearest| nearest_words(nearest, describer, "The nearest is")));
         }
         let every = if ranked.len() == 1 { "the only node" } else { "every node" };
-        all.push(format!("More room would not help, {every} has another obstacle: {}.", causes(&ranked)));
-        return all;
+        all.push(format!("More room would not help, {every} has another obstacle: {}.", causes(ranked)));
+        return (all, decisive.or(nearest));
     }
     if let Some(large) = too_large(&open) {
         all.push(large);
-        return all;
+        return (all, decisive.or(open.first().copied()));
     }
     let lead = match () {
-        () if open.len() == filter_results.nodes.len() => "The nearest is".to_owned(),
+        () if open.len() == ranked.len() => "The nearest is".to_owned(),
         () if open.len() == 1 => "The one node whose labels and taints suit this pod is".to_owned(),
         () => format!("Of the {} nodes whose labels and taints suit this pod the nearest is", open.len()),
     };
-    if let Some(nearest) = open.first().filter(|nearest| Some(nearest.id) != obstacle_node) {
+    let is_told = |nearest: &&&NodeResult| decisive.is_some_and(|decisive| decisive.id == nearest.id);
+    if let Some(nearest) = open.first().filter(|nearest| !is_told(nearest)) {
         all.push(nearest_words(nearest, describer, &lead));
     }
     all.extend(fragmented(&open));
-    all
+    (all, decisive.or(open.first().copied()))
 }
 
 /// A sentence about a node that has the room and one other obstacle: `node-1 has the room but is cordoned.`

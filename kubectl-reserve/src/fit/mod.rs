@@ -32,14 +32,14 @@ pub(crate) struct FitResult {
     pub(crate) nodes: BTreeMap<NodeName, u32>,
     /// Why the next pod does not fit.
     pub(crate) because: Option<String>,
-    /// Whether the pods' scheduler enforces reservations.
-    pub(crate) is_enforced: bool,
+    /// Whether the pods' scheduler enforces reservations; `None` if that is not known.
+    pub(crate) is_enforced: Option<bool>,
 }
 
 impl FitResult {
-    /// Whether all pods that were asked for fit.
+    /// Whether all pods that were asked for fit: at least one if as many as fit were asked for.
     pub(crate) fn is_complete(&self) -> bool {
-        self.requested.is_none_or(|requested| requested == self.placed)
+        self.requested.map_or(self.placed > 0, |requested| requested == self.placed)
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn place(
         placed,
         nodes,
         because,
-        is_enforced: rules.are_enforced(&manifest_pod.pod),
+        is_enforced: rules.are_known_for(&manifest_pod.pod).then(|| rules.are_enforced(&manifest_pod.pod)),
     }
 }
 
@@ -108,6 +108,8 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
         rules,
         options,
         context: None,
+        snapshot: None,
+        manifests: &[],
         last_try: None,
         autoscaler: &[],
         priority_classes: &[],

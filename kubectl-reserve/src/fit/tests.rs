@@ -43,6 +43,8 @@ fn as_many_as_there_is_room_for() {
     assert!(some.because.as_ref().unwrap().starts_with("No node fits."), "{:?}", some.because);
     let open = fit_result(&pod_flags(), None);
     assert_eq!((open.placed, open.is_complete()), (4, true));
+    let none = fit_result(&PodFlags { cpu: Some("9"), ..pod_flags() }, None);
+    assert_eq!((none.placed, none.is_complete()), (0, false));
     let selector = ["disktype=ssd".to_owned()];
     assert_eq!(fit_result(&PodFlags { node_selector: &selector, ..pod_flags() }, Some(9)).placed, 2);
 }
@@ -56,6 +58,36 @@ fn the_table_and_the_document() {
     let document = report.document().unwrap();
     schema_check::assert_valid(&document);
     insta::assert_snapshot!("fit_json", serde_json::to_string_pretty(&document).unwrap());
+}
+
+#[test]
+fn what_is_not_known_about_the_scheduler_is_said_to_be_unknown() {
+    let now = "2026-11-16T08:10:00Z".parse().unwrap();
+    let words = |is_enforced| {
+        let result = super::FitResult { is_enforced, ..fit_result(&pod_flags(), None) };
+        FitReport { results: vec![result], now }
+            .table(false, true)
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(words(Some(false)), "Their scheduler does not enforce reservations.");
+    assert_eq!(words(None), "It is unknown whether their scheduler enforces reservations.");
+    let manifests =
+        manifest_pods(&[pod_manifest(&pod_flags()).unwrap()], "default", &BTreeMap::new()).unwrap();
+    let rules = |enforces: bool, known| Rules::new(move |_| enforces).known(known);
+    let result = |rules: Rules| place(&mut cluster(), &manifests[0], Some(1), &rules, now).is_enforced;
+    assert_eq!(result(rules(false, false)), None);
+    assert_eq!((result(rules(false, true)), result(rules(true, false))), (Some(false), Some(true)));
+}
+
+#[test]
+fn without_room_it_is_told_why_although_no_number_was_asked_for() {
+    let now = "2026-11-16T08:10:00Z".parse().unwrap();
+    let results = vec![fit_result(&PodFlags { cpu: Some("9"), ..pod_flags() }, None)];
+    let text = FitReport { results, now }.table(false, true);
+    assert!(text.starts_with("0 pods fit now (cpu 9000m, memory 1Gi each).\nNo node fits. "), "{text}");
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! PodDisruptionBudgets and one pod: which budgets forbid its eviction, whether waiting helps, and which pods are not healthy.
 
+mod changes;
+
+pub use changes::BudgetChange;
+
 use common::api;
 use common::model::labels::Labels;
 use common::model::selector::Selector;
@@ -34,6 +38,8 @@ pub struct BlockedEviction {
     pub message: String,
     /// The pods of these budgets that are not ready.
     pub unhealthy: Vec<String>,
+    /// Whether the pod is ready.
+    pub is_ready: bool,
     /// The reason why waiting does not help; `None` if it may help.
     pub permanent: Option<PermanentReason>,
 }
@@ -127,13 +133,18 @@ pub fn forbid(budgets: &[Budget], is_ready: bool) -> bool {
 
 impl BlockedEviction {
     /// A refusal with the server's `message`, by these budgets, with the pods of theirs that are not ready.
-    pub fn new(budgets: Vec<Budget>, unhealthy: Vec<String>, message: String) -> Self {
+    pub fn new(budgets: Vec<Budget>, unhealthy: Vec<String>, is_ready: bool, message: String) -> Self {
         let permanent = match &budgets[..] {
             [_, _, ..] => Some(PermanentReason::Several),
             [budget] if budget.is_for_ever() => Some(PermanentReason::NeedsAll),
             _ => None,
         };
-        Self { budgets, message, unhealthy, permanent }
+        Self { budgets, message, unhealthy, is_ready, permanent }
+    }
+
+    /// The changes of the budgets after which the API server would allow the eviction, the mildest first.
+    pub fn changes(&self) -> Vec<BudgetChange> {
+        changes::changes(&self.budgets, self.is_ready)
     }
 }
 
@@ -143,7 +154,7 @@ mod tests {
     use common::model::labels::Labels;
     use serde_json::{Value, json};
 
-    fn budget(rule: &Value, (needs, has, expected): (i64, i64, i64)) -> Budget {
+    pub(super) fn budget(rule: &Value, (needs, has, expected): (i64, i64, i64)) -> Budget {
         let mut spec = json!({ "selector": { "matchLabels": { "app": "db" } } });
         spec.as_object_mut().unwrap().extend(rule.as_object().unwrap().clone());
         let status = json!({ "desiredHealthy": needs, "currentHealthy": has, "expectedPods": expected,
@@ -197,7 +208,7 @@ mod tests {
     #[test]
     fn two_budgets_are_one_too_many() {
         let fine = || budget(&json!({ "maxUnavailable": 1 }), (2, 2, 3));
-        let why = |budgets| BlockedEviction::new(budgets, vec![], String::new()).permanent;
+        let why = |budgets| BlockedEviction::new(budgets, vec![], true, String::new()).permanent;
         assert_eq!(why(vec![fine(), fine()]), Some(PermanentReason::Several));
         assert_eq!(why(vec![fine()]), None);
         assert_eq!(

@@ -2,6 +2,7 @@
 //! files, [`manifest_pods`] makes the pods.
 
 mod read;
+mod strict;
 mod template;
 #[cfg(test)]
 mod tests;

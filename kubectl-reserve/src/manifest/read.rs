@@ -11,10 +11,11 @@ const FILE_LEN_MAX: u64 = 16 << 20;
 /// The extensions of manifests in a directory, as in kubectl.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// Every document in the files, in order. `-` is stdin; a directory stands for its manifests.
+/// Every document in the files, in order. `-` is stdin; a directory stands for its manifests. A path without any document is an error.
 pub(crate) fn read(paths: &[PathBuf], is_recursive: bool) -> Result<Vec<Value>, Failure> {
     let mut documents = Vec::new();
     for path in paths {
+        let before = documents.len();
         if path.as_os_str() == "-" {
             documents.extend(parse(&text(std::io::stdin().lock(), "stdin")?, "stdin")?);
         } else {
@@ -24,8 +25,19 @@ pub(crate) fn read(paths: &[PathBuf], is_recursive: bool) -> Result<Vec<Value>, 
                 documents.extend(parse(&text(opened, &name)?, &name)?);
             }
         }
+        if documents.len() == before {
+            return Err(nothing(path));
+        }
     }
     Ok(documents)
+}
+
+fn nothing(path: &Path) -> Failure {
+    match path.to_string_lossy() {
+        name if name == "-" => failed("stdin", &"there is no object in it"),
+        name if path.is_dir() => failed(&name, &format!("no object in its {} files", EXTENSIONS.join(", "))),
+        name => failed(&name, &"there is no object in it"),
+    }
 }
 
 fn text(mut source: impl Read, name: &str) -> Result<String, Failure> {

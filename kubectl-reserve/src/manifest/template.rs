@@ -1,5 +1,6 @@
 //! Makes pods from the pod templates of manifests, with the defaults that the API server fills in.
 
+use super::strict;
 use crate::cluster_data::diagnostics::PriorityClass;
 use crate::error::Failure;
 use common::api::names::DEFAULT_SCHEDULER_NAME;
@@ -47,9 +48,12 @@ fn manifest_pod(
     let kind = document["kind"].as_str().unwrap_or_default();
     let api_version = document["apiVersion"].as_str().unwrap_or_default();
     let owner = OwnerKind::from_reference(api_version, kind);
+    if owner.is_none() && (kind, api_version) != ("Pod", "v1") {
+        return Ok(None);
+    }
+    let document = &strict::decode(document, owner).map_err(Failure::usage)?;
     let template = match owner {
-        None if kind == "Pod" && api_version == "v1" => document,
-        None => return Ok(None),
+        None => document,
         Some(OwnerKind::CronJob) => &document["spec"]["jobTemplate"]["spec"]["template"],
         Some(_) => &document["spec"]["template"],
     };

@@ -70,6 +70,59 @@ fn workloads_and_pods_are_found_with_the_servers_defaults() {
     assert_eq!(&*one.pod.spec.scheduler_name, "mine");
 }
 
+/// As the API server, which decodes numbers as quantities.
+#[test]
+fn quantities_may_be_numbers() {
+    let manifest = "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {overhead: {cpu: 1}, containers: [\
+        {name: c, resources: {requests: {cpu: 1.5, memory: 1073741824}, limits: {nvidia.com/gpu: 1, cpu: 2}}}]}}";
+    let found = manifest_pods(&parse(manifest, "x").unwrap(), "default", &BTreeMap::new()).unwrap();
+    let asks = &found[0].pod.spec.requests.incoming;
+    let gpu = asks.get(&common::model::ResourceName::from("nvidia.com/gpu"));
+    assert_eq!((asks.cpu, asks.memory, gpu), (2500, 1 << 30, 1));
+}
+
+/// In the words of the API server's strict validation.
+#[test]
+fn a_field_that_the_type_does_not_have_is_refused() {
+    let refused = |spec: &str| {
+        let manifest = format!("{{apiVersion: v1, kind: Pod, metadata: {{name: x}}, spec: {spec}}}");
+        let documents = parse(&manifest, "x").unwrap();
+        let found = manifest_pods(&documents, "default", &BTreeMap::new());
+        found.err().map(|failure| (failure.exit, failure.message.unwrap()))
+    };
+    let strict = |fields: &str| {
+        let words =
+            format!("Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: {fields}");
+        Some((Exit::Usage, words))
+    };
+    assert_eq!(refused("{container: [], containers: []}"), strict("unknown field \"spec.container\""));
+    assert_eq!(
+        refused("{containers: [{name: a}, {name: b, resource: {}, imag: x}]}"),
+        strict("unknown field \"spec.containers[1].imag\", unknown field \"spec.containers[1].resource\"")
+    );
+    let (_, of_another_type) = refused("{containers: {name: a}}").unwrap();
+    assert!(of_another_type.contains("cannot be handled as a Pod: invalid type: map"), "{of_another_type}");
+    // What has no value, and what is empty, is fine.
+    assert_eq!(
+        refused("{containers: [{name: a, env: [], resources: {}, lifecycle: null}], volumes: []}"),
+        None
+    );
+}
+
+#[test]
+fn a_file_without_an_object_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let empty = dir.path().join("empty.yaml");
+    std::fs::write(&empty, "---\n# nothing\n---\n").unwrap();
+    let said = |path: &std::path::Path| {
+        let failure = read(&[path.to_owned()], false).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        failure.message.unwrap()
+    };
+    assert_eq!(said(&empty), format!("{}: there is no object in it", empty.display()));
+    assert!(said(dir.path()).ends_with("no object in its json, yaml, yml files"));
+}
+
 #[test]
 fn what_cannot_be_read_says_where() {
     let documents = parse(MANIFEST, "x").unwrap();

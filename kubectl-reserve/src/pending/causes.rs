@@ -3,7 +3,7 @@
 use super::blocked_workloads::BlockedWorkload;
 use common::model::PodKey;
 use common::model::ids::Text;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PodCause {
@@ -81,6 +81,11 @@ impl Causes {
     /// Whether at least one pod cannot be placed.
     pub(crate) fn is_blocked(&self) -> bool {
         self.groups.iter().any(|one| one.is_blocked) || !self.blocked_workloads.is_empty()
+    }
+
+    /// How many different causes there are: pods of several owners may have the same.
+    pub(crate) fn count(&self) -> usize {
+        self.groups.iter().map(|one| (&one.code, &one.label)).collect::<BTreeSet<_>>().len()
     }
 
     /// How many pods are Pending.

@@ -18,5 +18,5 @@ mod tests;
 
 pub(crate) use blocked_workloads::{BlockedWorkload, blocked_workloads};
 pub(crate) use causes::{CauseGroup, Causes, PodCause, group_causes};
-pub(crate) use pod_finding::{PendingInput, last_try, pod_finding};
+pub(crate) use pod_finding::{NO_SCHEDULER, PendingInput, last_try, pod_finding};
 pub(crate) use rollout_deadlock::rollout_deadlock;

@@ -20,6 +20,9 @@ const EVENT_AGE_MAX: SignedDuration = SignedDuration::from_hours(1);
 /// How long a scheduler may take until it writes something about a new pod.
 const FIRST_TRY_MAX: SignedDuration = SignedDuration::from_secs(10);
 
+/// The code of the finding that no scheduler is responsible for the pod.
+pub(crate) const NO_SCHEDULER: &str = "NoScheduler";
+
 /// What findings are made from.
 pub(crate) struct PendingInput<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
@@ -115,7 +118,7 @@ fn no_scheduler(pod: &Pod, input: &PendingInput<'_>) -> Option<PodFinding> {
         "Nobody schedules it: no scheduler of the name \"{}\" (spec.schedulerName) wrote an event in the last hour.",
         printable(name)
     );
-    Some(blocked("NoScheduler", "nobody schedules it", words))
+    Some(blocked(NO_SCHEDULER, "nobody schedules it", words))
 }
 
 fn has_recent_event(name: &str, input: &PendingInput<'_>) -> bool {

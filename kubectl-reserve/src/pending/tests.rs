@@ -197,7 +197,13 @@ fn everything_that_waits_reads_well() {
         ],
         blocked_workloads,
     );
-    insta::assert_snapshot!("triage", table(&causes, None, 80));
+    assert_eq!(causes.count(), 3, "two workloads may have the same cause");
+    let same = [cause("a", None, "cpu too low"), cause("b", None, "cpu too low")];
+    let flags = ["--snapshot".into(), "a b.gz".into()];
+    let text = table(&group_causes(same.into(), vec![]), Some("shop"), &flags, 80);
+    assert!(text.starts_with("2 pods Pending in shop namespace, 1 cause\n"), "{text}");
+    assert!(text.ends_with("Details: kubectl reserve explain a -n shop --snapshot 'a b.gz'\n"), "{text}");
+    insta::assert_snapshot!("triage", table(&causes, None, &[], 80));
     let document = serde_json::to_value(report(&causes, data.now)).unwrap();
     crate::print::schema_check::assert_valid(&document);
     insta::assert_snapshot!("triage_json", serde_json::to_string_pretty(&document).unwrap());

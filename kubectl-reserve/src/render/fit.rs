@@ -22,9 +22,11 @@ pub(crate) struct FitReport {
 impl Printable for FitReport {
     fn table(&self, _is_wide: bool, has_headers: bool) -> String {
         let parts: Vec<String> = self.results.iter().map(|one| part(one, has_headers)).collect();
-        let remark = match self.results.iter().filter(|one| !one.is_enforced).count() {
-            0 => "",
-            count if count == self.results.len() => "Their scheduler does not enforce reservations.\n",
+        let count = |is_enforced| self.results.iter().filter(|one| one.is_enforced == is_enforced).count();
+        let remark = match (count(Some(false)), count(None)) {
+            (0, 0) => "",
+            (0, _) => "It is unknown whether their scheduler enforces reservations.\n",
+            (some, _) if some == self.results.len() => "Their scheduler does not enforce reservations.\n",
             _ => "The scheduler of some of them does not enforce reservations.\n",
         };
         parts.join("\n") + remark
@@ -60,7 +62,7 @@ fn part(one: &FitResult, has_headers: bool) -> String {
         text += &table(has_headers.then_some(&["NODE", "PODS"]), &rows);
     }
     if let Some(because) = one.because.as_ref().filter(|_| !one.is_complete()) {
-        text += &wrap("The next one: ", because, 2, WIDTH);
+        text += &wrap(if one.placed == 0 { "" } else { "The next one: " }, because, 2, WIDTH);
     }
     text
 }
@@ -97,6 +99,6 @@ fn item(one: &FitResult) -> Item {
         all: one.is_complete(),
         nodes: one.nodes.iter().map(node).collect(),
         reason: one.because.clone(),
-        reservations_enforced: one.is_enforced,
+        reservations_enforced: one.is_enforced.unwrap_or(false),
     }
 }

@@ -1,5 +1,6 @@
 //! Pending pods by cause, as lines for people ([`table`]) and as a document ([`report`]).
 
+use super::explain::shell;
 use super::json::{ItemMetadata, Items};
 use super::plural;
 use super::wrap::wrap;
@@ -20,7 +21,9 @@ struct Line {
 }
 
 /// The lines, wrapped at `width`: a headline, then two for each cause, then the command that shows more.
-pub(crate) fn table(causes: &Causes, namespace: Option<&str>, width: usize) -> String {
+///
+/// `flags` say where the pods were looked for, and are repeated in that command.
+pub(crate) fn table(causes: &Causes, namespace: Option<&str>, flags: &[String], width: usize) -> String {
     let lines: Vec<Line> =
         causes.groups.iter().map(pending).chain(causes.blocked_workloads.iter().map(not_created)).collect();
     let widest = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).chars().count()).max().unwrap_or(0);
@@ -32,7 +35,7 @@ pub(crate) fn table(causes: &Causes, namespace: Option<&str>, width: usize) -> S
             text += &wrap(&" ".repeat(counts + 4), detail, counts + 4, width);
         }
     }
-    text + &details(causes)
+    text + &details(causes, flags)
 }
 
 fn pending(one: &CauseGroup) -> Line {
@@ -63,7 +66,7 @@ fn headline(causes: &Causes, namespace: Option<&str>) -> String {
         parts.push(format!(
             "{} Pending {place}, {}",
             plural(causes.pods(), "pod"),
-            plural(causes.groups.len(), "cause")
+            plural(causes.count(), "cause")
         ));
     }
     if !causes.blocked_workloads.is_empty() {
@@ -81,11 +84,14 @@ fn pods_and_owner(one: &CauseGroup) -> String {
 }
 
 /// The command that shows more about the largest blocked cause.
-fn details(causes: &Causes) -> String {
+fn details(causes: &Causes, flags: &[String]) -> String {
     let first = causes.groups.iter().find(|one| one.is_blocked).map(|one| (one.subject(), &one.namespace));
     let blocked_workloads = causes.blocked_workloads.first().map(|one| (subject(one), &one.namespace));
     match first.or(blocked_workloads) {
-        Some((subject, namespace)) => format!("Details: kubectl reserve explain {subject} -n {namespace}\n"),
+        Some((subject, namespace)) => {
+            let words = ["kubectl", "reserve", "explain", &subject, "-n", namespace].map(str::to_owned);
+            format!("Details: {}\n", shell(&[&words[..], flags].concat()))
+        }
         None => String::new(),
     }
 }

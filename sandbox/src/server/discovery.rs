@@ -1,7 +1,7 @@
 //! Discovery, the version, and reviews of authentication and authorization.
 
 use crate::resources::{Feature, RESOURCES, Resource, groups};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The minor version of Kubernetes that the sandbox reports.
 const MINOR: u32 = 37;
@@ -17,6 +17,9 @@ pub(super) fn answer(path: &str) -> Option<Value> {
     }
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     match parts[..] {
+        ["openapi", "v3"] => Some(json!({ "paths": documents() })),
+        ["openapi", "v3", "api", "v1"] => Some(document("")),
+        ["openapi", "v3", "apis", name, "v1"] => groups().contains(&name).then(|| document(name)),
         ["api"] => {
             Some(json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] }))
         }
@@ -71,6 +74,26 @@ fn entry(resource: &Resource) -> Value {
         "kind": resource.kind, "shortNames": resource.short, "categories": if is_common { vec!["all"] } else { vec![] },
         "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
     })
+}
+
+/// The path of each group's OpenAPI document.
+fn documents() -> Map<String, Value> {
+    let paths = groups().into_iter().map(|group| format!("apis/{group}/v1")).chain(["api/v1".to_owned()]);
+    paths.map(|path| (path.clone(), json!({ "serverRelativeURL": format!("/openapi/v3/{path}") }))).collect()
+}
+
+/// As much of a group's OpenAPI document as lets kubectl leave the validation of manifests to the server: no schemas, and for each kind a
+/// PATCH with the parameter `fieldValidation`.
+fn document(group: &str) -> Value {
+    let path = |resource: &Resource| {
+        let kind = json!({ "group": group, "version": "v1", "kind": resource.kind });
+        let parameter = json!({ "name": "fieldValidation", "in": "query", "schema": { "type": "string" } });
+        let patch =
+            json!({ "parameters": [parameter], "responses": {}, "x-kubernetes-group-version-kind": kind });
+        (format!("/{}/{}/{{name}}", resource.api_version(), resource.plural), json!({ "patch": patch }))
+    };
+    let paths: Map<String, Value> = RESOURCES.iter().filter(|one| one.group == group).map(path).collect();
+    json!({ "openapi": "3.0.0", "info": { "title": "sandbox", "version": "v1" }, "paths": paths })
 }
 
 /// The group and kind of each review.

@@ -86,19 +86,36 @@ async fn create(kubectl: &Kubectl) -> Result<()> {
         "spec": { "minAvailable": 1, "selector": { "matchLabels": { "app": "web" } } } });
     for object in [node("n1", "4"), node("n2", "4"), workload("Deployment", "web", 2, "1", json!({})), budget]
     {
-        let (said, is_well) =
-            kubectl.run("create --validate=false -f input.json", &object.to_string()).await?;
+        let (said, is_well) = kubectl.run("create -f input.json", &object.to_string()).await?;
         ensure!(is_well && said.contains("created"), "{said}");
     }
-    let (said, is_well) =
-        kubectl.run("create --validate=false -f input.json", &node("n1", "4").to_string()).await?;
+    let (said, is_well) = kubectl.run("create -f input.json", &node("n1", "4").to_string()).await?;
     ensure!(!is_well && said.contains("AlreadyExists"), "{said}");
     let (said, is_well) = kubectl
         .run("apply --server-side --validate=false -f input.json", &node("n1", "4").to_string())
         .await?;
     ensure!(!is_well && said.contains("Server-side apply not available"), "apply is not served: {said}");
+    applied(kubectl).await?;
     kubectl.ok("rollout status deployment/web --timeout=60s").await?;
     kubectl.until("get deployment web", "2/2").await.map(drop)
+}
+
+/// Manifests can be applied, and changed, as anywhere. Where kubectl sends protobuf, the error says what to type.
+async fn applied(kubectl: &Kubectl) -> Result<()> {
+    let map = |value: &str| json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "applied" }, "data": { "a": value } });
+    for (value, word) in [("1", "created"), ("2", "configured"), ("2", "unchanged")] {
+        let (said, is_well) = kubectl.run("apply -f input.json", &map(value).to_string()).await?;
+        ensure!(is_well && said.contains(word) && !said.contains("rror"), "{said}");
+    }
+    let read = kubectl.ok("get configmap applied -o jsonpath={.data}").await?;
+    ensure!(read == r#"{"a":"2"}"#, "{read}");
+    kubectl.ok("delete configmap applied").await?;
+    let (said, is_well) = kubectl.run("create deployment typed --image=typed", "").await?;
+    ensure!(!is_well && said.contains("add: --dry-run=client -o yaml | kubectl create -f -"), "{said}");
+    let manifest = kubectl.ok("create deployment typed --image=typed --dry-run=client -o yaml").await?;
+    let (said, is_well) = kubectl.run("create -f input.json", &manifest).await?;
+    ensure!(is_well && said.contains("deployment.apps/typed created"), "{said}");
+    kubectl.ok("delete deployment typed --cascade=foreground --timeout=60s").await.map(drop)
 }
 
 async fn look(kubectl: &Kubectl) -> Result<()> {
@@ -172,8 +189,7 @@ async fn remove(kubectl: &Kubectl) -> Result<()> {
     let map =
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "c", "namespace": "short" } });
     for object in [space, map] {
-        let (said, is_well) =
-            kubectl.run("create --validate=false -f input.json", &object.to_string()).await?;
+        let (said, is_well) = kubectl.run("create -f input.json", &object.to_string()).await?;
         ensure!(is_well, "{said}");
     }
     kubectl.ok("delete namespace short --timeout=60s").await?;

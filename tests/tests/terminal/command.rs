@@ -95,14 +95,25 @@ fn ended(how: &str) -> String {
     if how == "exit 0" { "\n".into() } else { format!("({how})\n\n") }
 }
 
-/// The words of a line; what stands in single quotes is one.
+/// The words of a line, as a shell takes them: what stands in single quotes is part of one word.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
+    let (mut is_quoted, mut is_between) = (false, true);
+    for character in line.chars() {
+        match character {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => {
+                is_between = true;
+                continue;
+            }
+            _ => {}
+        }
+        if is_between {
+            words.push(String::new());
+            is_between = false;
+        }
+        if let Some(word) = words.last_mut().filter(|_| character != '\'') {
+            word.push(character);
         }
     }
     words

@@ -5,6 +5,7 @@ use crate::command::Person;
 use crate::golden::{Times, golden, wide};
 use crate::still::{Still, shared_cluster};
 use anyhow::{Result, ensure};
+use serde_json::json;
 
 /// Verb by verb, what is typed.
 fn lines(shared_cluster: &Still) -> Vec<(&'static str, Vec<String>)> {
@@ -51,6 +52,10 @@ fn lines(shared_cluster: &Still) -> Vec<(&'static str, Vec<String>)> {
                 &format!("explain {shop} --what-if uncordon=node-3"),
                 "explain -n kube-system",
                 "explain nope",
+                "explain -f many.yaml",
+                "explain -f wrong.yaml",
+                "explain -f empty.yaml",
+                &format!("explain {shop} --what-if priority=1"),
             ]),
         ),
         (
@@ -58,6 +63,8 @@ fn lines(shared_cluster: &Still) -> Vec<(&'static str, Vec<String>)> {
             own(&[
                 "fit --cpu 1 --memory 1Gi --replicas 3",
                 "fit --cpu 3 --per-node",
+                "fit --cpu 9 --per-node",
+                "fit -f many.yaml",
                 "fit --cpu 6 --replicas 2 --scheduler reserve-scheduler",
                 "fit --cpu 1 --scheduler reserve-scheduler --toleration dedicated=db --per-node -o name",
                 "fit",
@@ -81,6 +88,62 @@ fn every_verb_that_looks_on_a_terminal() -> Result<()> {
             ensure!(wide.is_empty(), "{line}: {wide:#?}");
         }
         golden(&format!("terminal-{verb}"), &person.transcript(), Times::Shown);
+    }
+    Ok(())
+}
+
+/// That nobody schedules it is half of the answer; the nodes are the other half.
+#[test]
+fn a_pod_that_nobody_schedules_is_told_so_and_what_the_nodes_would_say() -> Result<()> {
+    let shared_cluster = shared_cluster()?;
+    let container =
+        |cpu: &str| json!([{ "name": "c", "image": "x", "resources": { "requests": { "cpu": cpu } } }]);
+    for (name, cpu) in [("small", "1"), ("large", "9")] {
+        let pod = json!({ "metadata": { "name": name },
+                          "spec": { "schedulerName": "nobody", "containers": container(cpu) } });
+        shared_cluster.cluster.create("/api/v1/namespaces/default/pods", &pod)?;
+    }
+    shared_cluster.wait(20)?;
+    let mut person = Person::at(&shared_cluster.cluster);
+    for (name, nodes) in [("small", "It fits now on node-1"), ("large", "No node fits.")] {
+        let piped = person.pipes(&format!("explain {name}"))?;
+        let told = piped.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (first, second) =
+            (told.find("Nobody schedules it: no scheduler of the name \"nobody\""), told.find(nodes));
+        ensure!(piped.code == 10 && first.is_some() && first < second, "{name}: {piped:#?}");
+        ensure!(!told.contains("running?"), "{name}: that is what the first sentence answers: {told}");
+    }
+    let overview = person.pipes("explain")?;
+    ensure!(overview.out.contains("nobody schedules it"), "{overview:#?}");
+    Ok(())
+}
+
+/// Every command that is printed as the next step can be typed as it is, whatever was asked.
+#[test]
+fn the_next_step_can_be_pasted() -> Result<()> {
+    let shared_cluster = shared_cluster()?;
+    let mut person = Person::at(&shared_cluster.cluster);
+    person.pipes(&format!("explain {} --save-snapshot saved.gz", shared_cluster.shop))?;
+    for line in [
+        "explain",
+        "explain --snapshot saved.gz",
+        &format!("explain {}", shared_cluster.shop),
+        &format!("explain {} --snapshot saved.gz", shared_cluster.shop),
+        "explain -f many.yaml --scheduler default-scheduler",
+        "explain -n kube-system",
+    ] {
+        let piped = person.pipes(line)?;
+        let said = format!("{}{}", piped.out, piped.talk);
+        let next: Vec<&str> =
+            said.split("kubectl reserve ").skip(1).filter_map(|text| text.lines().next()).collect();
+        for next in next.into_iter().filter(|next| next.starts_with("explain")) {
+            let followed = person.pipes(next)?;
+            ensure!(
+                matches!(followed.code, 0 | 10) && !followed.out.is_empty(),
+                "{line}: {next}: {followed:#?}"
+            );
+            ensure!(!line.contains("saved") || next.contains("--snapshot saved.gz"), "{line}: {next}");
+        }
     }
     Ok(())
 }

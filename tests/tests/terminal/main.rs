@@ -9,6 +9,7 @@ mod cluster;
 mod command;
 mod demo;
 mod documents;
+mod examples;
 mod golden;
 mod looking;
 mod manners;

@@ -53,7 +53,27 @@ pub(crate) fn shared_cluster() -> Result<Still> {
     cluster.create("/apis/coordination.k8s.io/v1/namespaces/kube-reserve/leases", &daemon(now))?;
     let db_pod = cluster.read("/api/v1/namespaces/data/pods/db-0")?;
     reserve(&cluster, &web, &db, &db_pod, now)?;
+    manifests(&cluster)?;
     Ok(Still { cluster, web: running, shop })
+}
+
+/// Manifests that were not applied: one as people write them, with numbers as quantities, one with a field that does not exist, and
+/// an empty one.
+fn manifests(cluster: &Cluster) -> Result<()> {
+    let many = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many}\nspec:\n  replicas: 50\n  template:\n    \
+                spec:\n      schedulerName: reserve-scheduler\n      containers:\n      - {name: c, resources: {requests: {cpu: 1}}}\n";
+    cluster.file("many.yaml", many)?;
+    cluster.file("wrong.yaml", &many.replace("containers:", "container:"))?;
+    cluster.file("empty.yaml", "---\n").map(drop)
+}
+
+impl Still {
+    /// Lets so many seconds pass.
+    pub(crate) fn wait(&self, seconds: i64) -> Result<()> {
+        let began: Timestamp = BEGAN.parse()?;
+        self.cluster.set_time(began + AGE + SignedDuration::from_secs(seconds));
+        Ok(())
+    }
 }
 
 /// Where objects of `apps/v1` are made.
@@ -149,12 +169,12 @@ fn reserve(cluster: &Cluster, web: &Value, db: &Value, db_pod: &Value, now: Time
     cluster.merge("/api/v1/nodes/node-4", &json!({ "spec": { "taints": [taint] } })).map(drop)
 }
 
-fn uid(object: &Value) -> &str {
+pub(crate) fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
 /// The record of a reservation that was made 48 seconds ago.
-fn info(kind: &str, owner: &Value, replaces: &Value, now: Timestamp, seconds_left: i64) -> String {
+pub(crate) fn info(kind: &str, owner: &Value, replaces: &Value, now: Timestamp, seconds_left: i64) -> String {
     let meta = &owner["metadata"];
     let created = now - SignedDuration::from_secs(if seconds_left < 0 { 700 } else { 48 });
     json!({

@@ -20,12 +20,13 @@ const LOST_MAX: u32 = 5;
 /// The number of pods that a message names.
 const NAMED_MAX: usize = 5;
 
-/// Waits until none of the pods in `leaving` is on the node any more.
+/// Waits until none of the pods in `leaving` is on the node any more. After a timeout the error says how to go on: with `again`.
 pub(super) async fn wait(
     context: &Context,
     node: &str,
     leaving: &BTreeSet<Uid>,
     deadline: Option<Instant>,
+    again: &str,
 ) -> Result<(), Failure> {
     let (mut progress, mut said, mut lost) = (None, String::new(), 0);
     loop {
@@ -44,7 +45,7 @@ pub(super) async fn wait(
             return Ok(());
         }
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            return Err(timed_out(node, &left));
+            return Err(timed_out(node, &left, again));
         }
         let text = format!("waiting for {} to terminate: {}", plural(left.len(), "pod"), named(&left));
         if text != said {
@@ -58,10 +59,10 @@ pub(super) async fn wait(
     }
 }
 
-fn timed_out(node: &str, left: &[PodView]) -> Failure {
+fn timed_out(node: &str, left: &[PodView], again: &str) -> Failure {
     let count = plural(left.len(), "pod");
     Failure::new(format!("timed out: {count} on {node} did not terminate yet: {}", named(left)))
-        .hint(format!("go on waiting with: kubectl reserve drain {node}"))
+        .hint(format!("go on waiting with: {again}"))
         .exit(Exit::TimedOut)
 }
 

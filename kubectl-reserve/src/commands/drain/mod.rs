@@ -63,7 +63,8 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
     if let Err(failure) = moves.all(&mut stops, deadline).await {
         return Err(stopped(failure, &mut moves, node, &mut stops).await);
     }
-    let gone = stops.unless(gone::wait(context, node, &leaving, deadline)).await;
+    let again = format!("kubectl reserve drain {node}{}{}", args.repeated(), context.flag());
+    let gone = stops.unless(gone::wait(context, node, &leaving, deadline, &again)).await;
     gone.map_err(|failure| still_cordoned(failure, "", node))?;
     printer::out(&format!("node/{node} drained\n"))
 }
@@ -71,11 +72,13 @@ pub(crate) async fn run(args: &Drain, context: &Context) -> Result<(), Failure> 
 /// The output of a dry run. With `--dry-run=server` the server checks each step.
 async fn dry_run(args: &Drain, context: &Context, node: &str, moves: &Moves<'_>) -> Result<(), Failure> {
     if args.dry_run.dry_run != DryRun::Server {
+        // Fails for a pod whose budget forbids its eviction now.
+        moves.dry_run(DryRun::Client).await?;
         return printer::out(&format!("node/{node} drained (dry run)\n"));
     }
     cordon(&context.session, node, DryRun::Server).await?;
     printer::out(&format!("node/{node} cordoned (server dry run)\n"))?;
-    printer::out(&moves.dry_run().await?)?;
+    printer::out(&moves.dry_run(DryRun::Server).await?)?;
     printer::out(&format!("node/{node} drained (server dry run)\n"))
 }
 

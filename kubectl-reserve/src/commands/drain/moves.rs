@@ -93,11 +93,11 @@ impl<'a> Moves<'a> {
         Ok(())
     }
 
-    /// Sends each step of each move to the server as a dry run.
-    pub(super) async fn dry_run(&self) -> Result<String, Failure> {
+    /// Checks each step of each move: with [`DryRun::Server`] the server does.
+    pub(super) async fn dry_run(&self, mode: DryRun) -> Result<String, Failure> {
         let mut text = String::new();
         for (_, task) in &self.tasks {
-            text += &dry_run(self.context, task, DryRun::Server).await?;
+            text += &dry_run(self.context, task, mode).await?;
         }
         Ok(text)
     }

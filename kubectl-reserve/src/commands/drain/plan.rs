@@ -95,7 +95,7 @@ impl DrainPlan {
             self.places.len(),
             refused.join("\n")
         ))
-        .hint("kubectl reserve nodes shows what is free; kubectl reserve explain POD says what would help")
+        .hint("kubectl reserve nodes shows what is free on the other nodes")
         .exit(Exit::NoRoom))
     }
 }

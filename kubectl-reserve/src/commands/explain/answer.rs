@@ -9,13 +9,16 @@ use crate::explain::{
     AutoscalerEvent, Checklist, Conclusion, GroupBy, Input, Limit, Options, PodFinding, Report, Rules,
     WhatIf, WhatIfOutcome, analyse, checklist, parse_what_if, report_finding, what_if,
 };
-use crate::manifest;
-use crate::pending::{self, BlockedWorkload, Causes, PendingInput};
+use crate::fit;
+use crate::manifest::{self, ManifestPod};
+use crate::pending::{self, BlockedWorkload, Causes, NO_SCHEDULER, PendingInput};
 use crate::render::explain::shell;
+use crate::render::plural;
 use common::cluster::{Enforcement, enforcement};
 use common::model::{Pod, Replica};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The components whose events say whether an autoscaler adds a node.
@@ -37,6 +40,10 @@ pub(super) struct Answers {
     pub(super) now: Timestamp,
     /// The rights that the caller lacks to read nodes and pods.
     pub(super) needs: Vec<String>,
+    /// The flags that say where was looked; printed commands repeat them.
+    pub(super) flags: Vec<String>,
+    /// If nothing is Pending in the namespace that was asked for: how many pods are in the others, by namespace.
+    elsewhere: BTreeMap<String, usize>,
 }
 
 pub(super) struct PodAnswer {
@@ -66,7 +73,8 @@ impl<'a> Explainer<'a> {
     ) -> Result<Self, Failure> {
         let replicas: Vec<Replica> = data.cluster.replicas().iter().cloned().collect();
         let (known, now) = (replicas.clone(), data.now);
-        let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody);
+        let rules = Rules::new(move |name| enforcement(known.iter(), name, now) != Enforcement::Nobody)
+            .known(!data.unreadable.contains(&Resource::Replicas));
         let classes = data.diagnostics.priority_classes.iter();
         let classes = classes.map(|(name, class)| (name.clone(), class.value)).collect();
         let changes = args.what_if.iter().map(|text| parse_what_if(text)).collect::<Result<_, _>>();
@@ -96,7 +104,11 @@ impl<'a> Explainer<'a> {
         let pod = &self.with_scheduler(pod);
         let autoscaler = autoscaler(pod, data);
         let input = self.input(pod, source, data, is_triage, &autoscaler);
-        if let Some(finding) = self.finding(pod, data) {
+        let mut finding = self.finding(pod, data);
+        // Who schedules the pod is half of the answer; what the nodes would say is the other half.
+        let first =
+            finding.take_if(|finding| finding.code == NO_SCHEDULER && data.missing_rights().is_empty());
+        if let Some(finding) = finding {
             let mut report = report_finding(&mut data.cluster, &input, finding);
             // The message of a pod with scheduling gates comes from the API server, not from a scheduler.
             report.scheduler_message = report.scheduler_message.filter(|_| pod.spec.gates.is_empty());
@@ -104,6 +116,9 @@ impl<'a> Explainer<'a> {
         }
         let mut report = analyse(&mut data.cluster, &input);
         self.annotate(pod, &mut report, data);
+        if let (Some(first), Conclusion::NodeAnalysis(analysis)) = (first, &mut report.conclusion) {
+            analysis.precede(first);
+        }
         report
     }
 
@@ -133,6 +148,25 @@ impl<'a> Explainer<'a> {
         Ok(answer)
     }
 
+    /// Says how many of the pods that a manifest asks for fit, if it asks for more than one.
+    fn count_copies(&self, manifest: &ManifestPod, report: &mut Report, data: &mut ClusterData) {
+        let pod = self.with_scheduler(&manifest.pod);
+        let manifest = ManifestPod { pod, ..manifest.clone() };
+        let Conclusion::NodeAnalysis(analysis) = &mut report.conclusion else { return };
+        let result = fit::place(&mut data.cluster, &manifest, Some(manifest.replicas), &self.rules, data.now);
+        if manifest.replicas > 1 {
+            analysis.count_copies(result.placed, manifest.replicas, result.because);
+        }
+    }
+
+    /// The flags that say where was looked.
+    fn flags(&self) -> Vec<String> {
+        let snapshot = self.args.snapshot.as_ref().and_then(|path| path.to_str());
+        let flags = [("--snapshot", snapshot), ("--context", self.context)];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?.to_owned()]));
+        given.flatten().collect()
+    }
+
     fn input<'i>(
         &'i self,
         pod: &'i Pod,
@@ -148,6 +182,8 @@ impl<'a> Explainer<'a> {
             rules: &self.rules,
             options: self.options(is_triage),
             context: self.context,
+            snapshot: self.args.snapshot.as_deref(),
+            manifests: &self.args.filenames,
             last_try: pending::last_try(pod, &data.diagnostics),
             autoscaler,
             priority_classes: &self.classes,
@@ -192,9 +228,12 @@ impl<'a> Explainer<'a> {
         let snapshot = data.cluster.snapshot(data.now);
         let rules = self.rules.placing(pod);
         if is_no_fit
-            && let Some((words, command)) =
+            && let Some((words, mut command)) =
                 pending::rollout_deadlock(pod, &snapshot, &data.diagnostics, rules)
         {
+            command.extend(
+                self.context.iter().flat_map(|context| ["--context".to_owned(), (*context).to_owned()]),
+            );
             judged.notes.push(format!("{words} To let one go first: {}", shell(&command)));
         }
     }
@@ -232,11 +271,15 @@ pub(super) fn answers(
     mut data: ClusterData,
     needs: Vec<String>,
 ) -> Result<Answers, Failure> {
+    let namespace = Some(data.namespace.clone());
     let mut answers =
-        Answers { now: data.now, needs, namespace: Some(data.namespace.clone()), ..Answers::default() };
+        Answers { now: data.now, needs, namespace, flags: explainer.flags(), ..Answers::default() };
     if let Some(selection) = &subject.pending {
         answers.namespace.clone_from(&selection.namespace);
         answers.causes = Some(triage::pending_pods(explainer, selection, &mut data));
+        if answers.is_nothing() && selection.only.is_none() {
+            answers.elsewhere = triage::pending_by_namespace(&data);
+        }
     }
     let manifest_pods =
         manifest::manifest_pods(&subject.manifests, &data.namespace, &data.diagnostics.priority_classes)?;
@@ -246,6 +289,10 @@ pub(super) fn answers(
     for one in &manifest_pods {
         let answer = explainer.answer(&one.pod, Some(&one.source), &mut data)?;
         answers.pods.push(answer);
+    }
+    // After all answers, because the copies stay in the cluster: those of the next manifest are placed beside them, as in `fit`.
+    for (one, answer) in manifest_pods.iter().zip(&mut answers.pods) {
+        explainer.count_copies(one, &mut answer.report, &mut data);
     }
     for key in &subject.pods {
         if let Some(pod) = data.cluster.pod(key).cloned() {
@@ -263,7 +310,7 @@ impl Answers {
     /// Whether at least one pod does not fit, or cannot be created.
     pub(super) fn is_blocked(&self) -> bool {
         let is_blocked = |one: &PodAnswer| match &one.outcome {
-            Some(outcome) => outcome.after.is_empty(),
+            Some(outcome) => outcome.is_no_fit(),
             None => one.report.is_no_fit(),
         };
         self.pods.iter().any(is_blocked)
@@ -288,10 +335,21 @@ impl Answers {
 
     /// The message for that, in the words of kubectl.
     pub(super) fn nothing_found(&self) -> String {
-        match &self.namespace {
-            Some(namespace) => format!("No pending pods found in {namespace} namespace."),
-            None => "No pending pods found.".into(),
+        let Some(namespace) = &self.namespace else { return "No pending pods found.".into() };
+        let text = format!("No pending pods found in {namespace} namespace.");
+        if self.elsewhere.is_empty() {
+            return text;
         }
+        let most =
+            self.elsewhere.iter().max_by_key(|(_, count)| **count).map_or("", |(namespace, _)| namespace);
+        let count: usize = self.elsewhere.values().sum();
+        let place = match self.elsewhere.len() {
+            1 => format!("in {most}"),
+            several => format!("in {several} other namespaces, most of them in {most}"),
+        };
+        let words = ["kubectl", "reserve", "explain", "-A"].map(str::to_owned);
+        let command = shell(&[&words[..], &self.flags].concat());
+        format!("{text}\n{} Pending {place}: {command}", plural(count, "pod"))
     }
 
     /// Whether both are the same, except for the time.

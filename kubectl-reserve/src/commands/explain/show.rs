@@ -1,14 +1,15 @@
 //! The output of `explain`, in every form of `-o`.
 
 use super::answer::{Answers, PodAnswer};
+use super::triage::asked;
 use crate::error::Failure;
 use crate::explain::{Conclusion, Report, WhatIfOutcome};
 use crate::pending::{BlockedWorkload, group_causes};
 use crate::print::{self, document};
+use crate::render::explain::fixes::preempting;
 use crate::render::explain::{Layout, PodExplanation, checklist, document as explain_report, render, screen};
-use crate::render::pending;
-use crate::render::plural;
 use crate::render::wrap::{clipped, wrap};
+use crate::render::{pending, plural, printable};
 use serde_json::Value;
 
 /// How much is printed about each pod.
@@ -33,7 +34,8 @@ impl print::Printable for ExplainOutput<'_> {
         let (answers, is_brief) = (self.answers, self.detail == Detail::Verdict);
         let mut parts: Vec<String> = Vec::new();
         if let Some(causes) = &answers.causes {
-            parts.push(pending::table(causes, answers.namespace.as_deref(), self.layout.width));
+            let namespace = answers.namespace.as_deref();
+            parts.push(pending::table(causes, namespace, &answers.flags, self.layout.width));
         }
         for one in &answers.pods {
             parts.push(if is_brief { brief(&one.report) } else { self.pod(one) });
@@ -82,7 +84,8 @@ impl ExplainOutput<'_> {
             return format!("Pod {}/{}\n{}", about.namespace, about.name, lists.collect::<String>());
         }
         if let Some(outcome) = &one.outcome {
-            let words = format!("{}/{}: {}", about.namespace, about.name, supposed(outcome));
+            let words =
+                format!("{}/{}: {}", about.namespace, about.name, supposed(outcome, &about.scheduler));
             return wrap("", &words, 2, layout.width);
         }
         let text = if self.detail == Detail::Full { render } else { screen };
@@ -105,7 +108,7 @@ impl ExplainOutput<'_> {
 }
 
 /// The result of `--what-if`, in words.
-fn supposed(outcome: &WhatIfOutcome) -> String {
+fn supposed(outcome: &WhatIfOutcome, scheduler: &str) -> String {
     let (before, after) = (outcome.before.len(), outcome.after.len());
     let mut text = format!("feasible nodes {before} -> {after}");
     if let Some(first) = outcome.after.first() {
@@ -117,6 +120,9 @@ fn supposed(outcome: &WhatIfOutcome) -> String {
             text += &format!(" and {} more", after - 1);
         }
     }
+    if let Some(preemption) = &outcome.preemption {
+        text += &format!(". Preemption: {}", printable(&preempting(scheduler, preemption)));
+    }
     let still: Vec<String> =
         outcome.still_blocked.iter().map(|(label, count)| format!("{label} {count}")).collect();
     let sum: usize = outcome.still_blocked.iter().map(|(_, count)| count).sum();
@@ -126,11 +132,15 @@ fn supposed(outcome: &WhatIfOutcome) -> String {
     text
 }
 
-/// The verdict in one line.
+/// The verdict in one line: what the pod asks for, and the cause.
 fn brief(report: &Report) -> String {
     let about = &report.pod_summary;
     let words = match &report.conclusion {
-        Conclusion::NodeAnalysis(judged) => judged.verdict.first().cloned().unwrap_or_default(),
+        Conclusion::NodeAnalysis(judged) => {
+            let asks = asked(&about.asks);
+            let asks = if asks.is_empty() { String::new() } else { format!(" (asks {asks})") };
+            format!("{}{asks}", judged.cause.label)
+        }
         Conclusion::PodFinding(finding) => finding.words.first().cloned().unwrap_or_default(),
         Conclusion::Refused(why) | Conclusion::Failed(why) => why.clone(),
         Conclusion::Bound(node) => format!("It is bound to {node}."),

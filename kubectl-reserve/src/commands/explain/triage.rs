@@ -5,12 +5,12 @@ use super::answer::{Answers, Explainer, NODES_UNREADABLE, PodAnswer};
 use super::subject::PendingSelection;
 use crate::cluster_data::ClusterData;
 use crate::error::Failure;
-use crate::explain::{Conclusion, Miss, NodeAnalysis, PodFinding, Report};
+use crate::explain::{Cause, Conclusion, NodeAnalysis, PodFinding, Report};
 use crate::pending::{BlockedWorkload, Causes, PodCause, blocked_workloads, group_causes};
 use crate::render::printable;
 use common::model::owner::Workload;
 use common::model::pod::Phase;
-use common::model::{Pod, PodKey, Uid};
+use common::model::{Pod, PodKey, ResourceName, Resources, Uid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,6 +43,15 @@ pub(super) fn pending_pods(
         Some(_) => Vec::new(),
     };
     group_causes(causes, blocked_workloads)
+}
+
+/// How many pods are Pending, by namespace.
+pub(super) fn pending_by_namespace(data: &ClusterData) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for pod in data.cluster.pods().filter(|pod| is_pending(pod, data)) {
+        *counts.entry(pod.key.namespace.to_string()).or_default() += 1;
+    }
+    counts
 }
 
 /// Whether a pod waits for a node, or is bound to a node that does not exist.
@@ -160,41 +169,22 @@ fn words(report: &Report) -> CauseText {
     }
 }
 
+/// The cause that the verdict about the pod names, after what the pod asks for.
 fn of_judged(report: &Report, judged: &NodeAnalysis) -> CauseText {
     let is_blocked = report.is_no_fit();
-    if let Some(awaits) = &judged.awaited_node {
-        let detail = format!("{} is kept for it: {}", awaits.node, awaits.because);
-        return CauseText { code: "Awaits".into(), label: "waits for its node".into(), detail, is_blocked };
-    }
-    if let Some(first) = judged.fits.first() {
-        let more = judged.fits.len() - 1;
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let detail = format!("fits now on {first}{more}; its scheduler should place it soon");
-        return CauseText { code: "Fits".into(), label: "fits now".into(), detail, is_blocked };
-    }
-    let (code, label) = match &judged.dominant {
-        Some(dominant) => (dominant.code.clone(), dominant.label.clone()),
-        None => ("NoNodes".into(), "no nodes".into()),
+    let Cause { code, label, detail } = judged.cause.clone();
+    let asks = asked(&report.pod_summary.asks);
+    let detail = match is_blocked && judged.awaited_node.is_none() && judged.finding.is_none() {
+        true if !asks.is_empty() => format!("asks {asks} each. {detail}"),
+        _ => detail,
     };
-    // The nearest node that has the main cause: a nearer node may be blocked by something else.
-    let is_about = |miss: &&Miss| miss.blockers.iter().any(|blocker| blocker.code == code);
-    let miss = judged.misses.iter().find(is_about).or(judged.misses.first());
-    let detail = miss.map_or_else(|| judged.verdict.join(" "), nearest);
     CauseText { code, label, detail, is_blocked }
 }
 
-/// The nearest node, and what it lacks, in words.
-fn nearest(miss: &Miss) -> String {
-    let lacks = miss.blockers.iter().map(|blocker| match (&blocker.figure, &blocker.evidence) {
-        (Some(figure), _) if figure.short() > 0 => {
-            format!("lacks {} {}", figure.resource, figure.show(figure.short()))
-        }
-        (_, Some(evidence)) => format!("{} ({evidence})", blocker.label),
-        _ => blocker.label.clone(),
-    });
-    let asks = miss.blockers.iter().filter_map(|blocker| blocker.figure.as_ref()).next();
-    let asks = asks.map_or_else(String::new, |figure| {
-        format!("asks {} {} each; ", figure.resource, figure.show(figure.numbers.asks))
-    });
-    format!("{asks}nearest {}: {}", miss.name, lacks.collect::<Vec<_>>().join(", "))
+/// What a pod asks for besides its place among the pods of a node: `cpu 500m, memory 1Gi`.
+pub(super) fn asked(asks: &Resources) -> String {
+    let asks = asks.iter().filter(|(resource, amount)| *resource != ResourceName::Pods && *amount > 0);
+    asks.map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -3,7 +3,7 @@
 use crate::api::{self as calls, ApiError, JSON};
 use crate::connect::Session;
 use crate::flow::budget::{BlockedEviction, Budget};
-use crate::reader::{pods, pods_in, readable, served};
+use crate::reader::{PodView, pods, pods_in, readable, served};
 use common::model::Pod;
 
 /// The budgets that select `pod`; `None` if the caller may not read them.
@@ -19,10 +19,10 @@ pub(super) async fn read(session: &Session, pod: &Pod) -> Result<Option<Vec<Budg
 }
 
 /// A refused eviction with the server's `message`, and the budgets that select the pod. What cannot be read is left out.
-pub(super) async fn blocked(session: &Session, pod: &Pod, message: String) -> BlockedEviction {
+pub(super) async fn blocked(session: &Session, pod: &PodView, message: String) -> BlockedEviction {
     let budgets = read(session, pod).await.ok().flatten().unwrap_or_default();
     let unhealthy = unhealthy(session, &pod.key.namespace, &budgets).await;
-    BlockedEviction::new(budgets, unhealthy, message)
+    BlockedEviction::new(budgets, unhealthy, pod.is_ready, message)
 }
 
 async fn unhealthy(session: &Session, namespace: &str, budgets: &[Budget]) -> Vec<String> {

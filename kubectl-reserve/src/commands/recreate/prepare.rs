@@ -201,7 +201,10 @@ async fn reservation(
 /// The error if the record of the reservation is too long: neither this command nor the daemon could write it.
 fn record_unwritable(target: &TargetPod, UnwritableRecord { problem, advice }: &UnwritableRecord) -> Failure {
     Failure::new(format!("the room of {} cannot be reserved: {problem}", target.name()))
-        .hint(format!("{advice}; kubectl reserve pod --no-reserve evicts it without a reservation"))
+        .hint(format!(
+            "{advice}; without a reservation it is evicted by: kubectl reserve pod {} -n {} --no-reserve",
+            target.pod.key.name, target.pod.key.namespace
+        ))
         .exit(Exit::Unsafe)
 }
 

@@ -38,7 +38,8 @@ pub(crate) fn not_enforced<'r>(
         advice.extend((scheduler == DEFAULT_SCHEDULER_NAME).then_some(asks));
     }
     advice.push("--unenforced goes on without".to_owned());
-    Failure::new(text).hint(advice.join("; ")).exit(Exit::Unsafe)
+    // A line for each, so that a command can be pasted.
+    Failure::new(text).hint(advice.join("\n      ")).exit(Exit::Unsafe)
 }
 
 /// The error if the caller may not read the Leases that say who enforces reservations.
@@ -65,7 +66,7 @@ fn patch(owner: Option<&Owner>, scheduler: &str) -> Option<String> {
     };
     let kind = kind.to_ascii_lowercase();
     Some(format!(
-        "kubectl patch {kind} {name} -n {namespace} --type=merge -p '{body}' gives its pods to {scheduler}"
+        "give its pods to {scheduler}: kubectl patch {kind} {name} -n {namespace} --type=merge -p '{body}'"
     ))
 }
 
@@ -104,7 +105,8 @@ mod tests {
         assert!(text.ends_with("The daemon enforces them for ours"), "{text}");
         assert!(
             advice.starts_with(
-                r#"kubectl patch deployment web -n shop --type=merge -p '{"spec":{"template":{"spec":{"schedulerName":"ours"}}}}'"#
+                "give its pods to ours: kubectl patch deployment web -n shop --type=merge -p \
+                 '{\"spec\":{\"template\":{\"spec\":{\"schedulerName\":\"ours\"}}}}'\n"
             ) && advice.contains("manifests/extender/README.md"),
             "{advice}"
         );

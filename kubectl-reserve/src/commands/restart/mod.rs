@@ -79,8 +79,12 @@ async fn plan_restart(
     let (workload, pods) = match find(session, &session.namespace, asked).await? {
         PodOrWorkload::Workload(workload, pods) => (workload, pods),
         PodOrWorkload::Pod(_) => {
-            return Err(Failure::usage(format!("{asked} is a pod, not a workload"))
-                .hint(format!("kubectl reserve pod {}", asked.name)));
+            return Err(Failure::usage(format!("{asked} is a pod, not a workload")).hint(format!(
+                "kubectl reserve pod {} -n {}{}",
+                asked.name,
+                session.namespace,
+                context.flag()
+            )));
         }
     };
     let id = crate::names::id(&workload);
@@ -189,7 +193,8 @@ async fn restart_workload(
             Ok(None) => printer::say("  gone already"),
             Err(failure) => {
                 drop(bar);
-                return Err(stopped(failure, &restart, index));
+                let flags = args.recreate.repeated() + &context.flag();
+                return Err(stopped(failure, &restart, index, &flags));
             }
         }
         bar.done(index as u64 + 1);
@@ -217,11 +222,11 @@ async fn one(
     }
 }
 
-fn stopped(failure: Failure, restart: &WorkloadRestart, index: usize) -> Failure {
+fn stopped(failure: Failure, restart: &WorkloadRestart, index: usize, flags: &str) -> Failure {
     let left = restart.left.len() - index;
     let namespace = &restart.workload.namespace;
     let again = format!(
-        "{left} of {} pods are left: kubectl reserve restart {} -n {namespace}",
+        "{left} of {} pods are left: kubectl reserve restart {} -n {namespace}{flags}",
         restart.total, restart.id
     );
     let hint = match &failure.hint {

@@ -1,13 +1,14 @@
 //! Makes a [`Fix`] from proposals: text, commands, required rights, and which pods are disturbed. Entry point: [`fix`].
 
 use super::proposals::{Proposal, ReleaseDetails};
-use super::request;
+use super::{request, template};
 use crate::amount::shown;
 use crate::explain::input::Input;
-use crate::explain::report::{Cost, Fix, RequiredRight};
+use crate::explain::report::{Cost, Fix, OwnerName, RequiredRight};
 use crate::explain::trial::{Edit, target};
 use crate::explain::words;
 use common::cluster::Cluster;
+use common::model::owner::OwnerKind;
 use common::model::taint::Taint;
 use common::model::{NodeName, ResourceName};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub(super) fn fix(
     let mut parts: Vec<FixPart> =
         others.map(|proposal| part(cluster, input, proposal)).collect::<Option<_>>()?;
     if !taints.is_empty() {
-        parts.insert(0, tolerate(input, &taints));
+        parts.insert(0, tolerate(cluster, input, &taints)?);
     }
     let kind = if let [only] = &parts[..] { only.kind } else { super::SEVERAL };
     let mut needs: Vec<RequiredRight> = parts.iter().flat_map(|part| part.needs.iter().cloned()).collect();
@@ -121,13 +122,52 @@ fn tolerated(edit: &Edit) -> Option<&Taint> {
     if let Edit::Tolerate(taint) = edit { Some(taint) } else { None }
 }
 
-/// Tolerations can be added to an existing pod; only this pod gets them, not its template.
-fn tolerate(input: &Input<'_>, taints: &[&Taint]) -> FixPart {
-    let toleration = |taint: &&Taint| match &*taint.value {
+/// Tolerations are added to the template of the pod's workload, so that all of its pods get them; or to the pod itself, if that has no
+/// workload whose template can be changed.
+fn tolerate(cluster: &mut Cluster, input: &Input<'_>, taints: &[&Taint]) -> Option<FixPart> {
+    let names: Vec<String> = taints.iter().map(|taint| words::taint(taint)).collect();
+    let names = names.join(" and ");
+    if !input.manifests.is_empty() {
+        return Some(FixPart {
+            kind: "Tolerate",
+            description: format!("add a toleration of {names} to the manifest"),
+            disturbs: None,
+            commands: Vec::new(),
+            needs: Vec::new(),
+        });
+    }
+    let new: Vec<Value> = taints.iter().map(|taint| toleration(taint)).collect();
+    let snapshot = cluster.snapshot(input.now);
+    let top = snapshot.pod_context(input.pod).top().map(|top| (top.kind, OwnerName::new(&top.owner())));
+    let Some((kind, owner)) = top.filter(|(kind, _)| template::is_rolled_out(*kind)) else {
+        return Some(tolerate_alone(input, new, &names));
+    };
+    let patch = template::with_tolerations(input.source?, new)?.to_string();
+    let words = ["patch", &owner.reference(), "--type=merge", "-p", &patch].map(str::to_owned);
+    let mut part = FixPart {
+        kind: "Tolerate",
+        description: format!("let the pods of {}/{} tolerate {names}", owner.kind, owner.name),
+        disturbs: Some(format!("rolls {}/{}", owner.kind, owner.name)),
+        commands: vec![kubectl_in(input, &owner.namespace, &words)],
+        needs: vec![RequiredRight { group: "apps", ..right("patch", kind.plural(), Some(&owner.namespace)) }],
+    };
+    if kind == OwnerKind::StatefulSet {
+        let (command, right) = template::delete_pod(input);
+        part.commands.push(command);
+        part.needs.push(right);
+    }
+    Some(part)
+}
+
+fn toleration(taint: &Taint) -> Value {
+    match &*taint.value {
         "" => json!({ "key": &*taint.key, "operator": "Exists", "effect": taint.effect.as_str() }),
         value => json!({ "key": &*taint.key, "value": value, "effect": taint.effect.as_str() }),
-    };
-    let all: Vec<Value> = taints.iter().map(toleration).collect();
+    }
+}
+
+/// Tolerations can be added to an existing pod.
+fn tolerate_alone(input: &Input<'_>, all: Vec<Value>, names: &str) -> FixPart {
     let patch: Vec<Value> = if input.pod.spec.tolerations.is_empty() {
         vec![json!({ "op": "add", "path": "/spec/tolerations", "value": all })]
     } else {
@@ -137,10 +177,9 @@ fn tolerate(input: &Input<'_>, taints: &[&Taint]) -> FixPart {
     let patch = Value::from(patch).to_string();
     let words = ["patch", "pod", &*input.pod.key.name, "--type=json", "-p", &patch].map(str::to_owned);
     let namespace = &*input.pod.key.namespace;
-    let names: Vec<String> = taints.iter().map(|taint| words::taint(taint)).collect();
     FixPart {
         kind: "Tolerate",
-        description: format!("let this pod tolerate {}", names.join(" and ")),
+        description: format!("let this pod tolerate {names}"),
         disturbs: None,
         commands: vec![kubectl_in(input, namespace, &words)],
         needs: vec![right("patch", "pods", Some(namespace))],

@@ -1,7 +1,8 @@
 //! Fixes: single changes, then pairs of changes, on the nearest nodes. Each is tried in the cluster (`trial`): all filters run
 //! again, for the pod and for the pods that have to move, and only what works is shown. Entry point: [`search`].
 //!
-//! `proposals` lists single changes, `moves`, `scale` and `add_node` look for larger ones, `describe` makes the text and commands.
+//! `proposals` lists single changes, `moves`, `scale` and `add_node` look for larger ones, `describe` makes the text and commands, `template`
+//! those that change a workload's template.
 
 pub(super) mod add_node;
 mod describe;
@@ -9,6 +10,7 @@ mod moves;
 mod proposals;
 mod request;
 mod scale;
+mod template;
 #[cfg(test)]
 mod tests;
 

@@ -68,15 +68,9 @@ pub(super) fn command(
         namespace: Some(rolls.namespace.clone()),
     }];
     if top.kind == OwnerKind::StatefulSet {
-        // A StatefulSet does not replace a pod that never became ready, so that pod has to be deleted.
-        let delete = ["delete".to_owned(), "pod".to_owned(), input.pod.key.name.to_string()];
-        commands.push(kubectl_in(input, &input.pod.key.namespace, &delete));
-        needs.push(RequiredRight {
-            verb: "delete",
-            group: "",
-            resource: "pods".to_owned(),
-            namespace: Some(rolls.namespace.clone()),
-        });
+        let (command, right) = super::template::delete_pod(input);
+        commands.push(command);
+        needs.push(right);
     }
     Some(RequestChange { commands, rolls, needs })
 }

@@ -9,7 +9,8 @@ use common::model::Resources;
 use jiff::Timestamp;
 
 pub use node_analysis::{
-    AwaitedNode, Blocker, BlockingReservation, DominantReason, Figure, Member, Miss, NodeAnalysis, NodeGroup,
+    AwaitedNode, Blocker, BlockingReservation, Cause, DominantReason, Figure, Member, Miss, NodeAnalysis,
+    NodeGroup,
 };
 pub use remedy::{Cost, Fix, Harm, HigherPriority, Preemption, RequiredRight};
 
@@ -34,12 +35,16 @@ pub struct PodSummary {
     pub scheduler: String,
     /// Whether its scheduler enforces reservations.
     pub enforced: bool,
+    /// Whether that is known. If not, the pod was judged as if it did not.
+    pub enforcement_known: bool,
     pub priority: i32,
     pub asks: Resources,
     pub waits_since: Option<Timestamp>,
     /// When its scheduler last tried.
     pub last_try: Option<Timestamp>,
     pub now: Timestamp,
+    /// The command that explains it again; `None` for a manifest from stdin.
+    pub command: Option<Vec<String>>,
 }
 
 /// The owner of a pod or of a reservation.
@@ -95,7 +100,11 @@ impl Report {
     pub fn is_no_fit(&self) -> bool {
         match &self.conclusion {
             Conclusion::Refused(_) => self.pod_summary.enforced,
-            Conclusion::NodeAnalysis(analysis) => analysis.fits.is_empty() || analysis.awaited_node.is_some(),
+            Conclusion::NodeAnalysis(analysis) => {
+                let is_found = analysis.finding.as_ref().is_some_and(|finding| finding.is_blocked);
+                let is_short = analysis.copies.is_some_and(|(fit, of)| fit < of);
+                is_found || is_short || analysis.fits.is_empty() || analysis.awaited_node.is_some()
+            }
             Conclusion::PodFinding(finding) => finding.is_blocked,
             Conclusion::Ended | Conclusion::Deleting | Conclusion::Bound(_) | Conclusion::Failed(_) => false,
         }
@@ -152,10 +161,33 @@ pub(super) fn pod_summary(input: &Input<'_>, snapshot: &Snapshot<'_>) -> PodSumm
         owner: context.top().map(|top| OwnerName::new(&top.owner())),
         scheduler: pod.spec.scheduler_name.to_string(),
         enforced: input.rules.are_enforced(pod),
+        enforcement_known: input.rules.are_known_for(pod),
         priority: pod.spec.priority,
         asks: pod.spec.requests.incoming.clone(),
         waits_since: pod.created.filter(|_| pod.is_waiting()).map(|created| created.time()),
         last_try: input.last_try,
         now: input.now,
+        command: command(input),
     }
+}
+
+/// The command that explains the pod again, with the flags that say where it was looked for.
+fn command(input: &Input<'_>) -> Option<Vec<String>> {
+    let key = &input.pod.key;
+    let mut words = vec!["kubectl".to_owned(), "reserve".to_owned(), "explain".to_owned()];
+    if input.manifests.is_empty() {
+        words.push(key.name.to_string());
+    }
+    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+    for path in input.manifests {
+        flag("-f", path.to_str().filter(|path| *path != "-")?);
+    }
+    flag("-n", &key.namespace);
+    if let Some(path) = input.snapshot {
+        flag("--snapshot", path.to_str()?);
+    }
+    if let Some(context) = input.context {
+        flag("--context", context);
+    }
+    Some(words)
 }

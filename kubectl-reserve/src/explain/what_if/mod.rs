@@ -8,7 +8,9 @@ mod tests;
 
 use super::input::Input;
 use super::judge::{self, NodeResult};
+use super::report::Preemption;
 use super::trial::Trial;
+use super::{preempt, rank};
 use common::cluster::Cluster;
 use common::model::owner::OwnerKind;
 use common::model::taint::TaintEffect;
@@ -63,6 +65,15 @@ pub struct WhatIfOutcome {
     pub free: Option<(String, String)>,
     /// Why the other nodes still do not fit, with the number of nodes.
     pub still_blocked: Vec<(String, usize)>,
+    /// If the pod gets another priority and still fits nowhere: whether preemption makes room for it.
+    pub preemption: Option<Preemption>,
+}
+
+impl WhatIfOutcome {
+    /// Whether the pod fits nowhere with the changes, and preemption does not help either.
+    pub fn is_no_fit(&self) -> bool {
+        self.after.is_empty() && !matches!(self.preemption, Some(Preemption::Possible { .. }))
+    }
 }
 
 /// Tries all changes together.
@@ -94,7 +105,11 @@ pub fn what_if(
     }
     let mut still_blocked: Vec<(String, usize)> = still_blocked.into_iter().collect();
     still_blocked.sort_by_key(|(_, count)| Reverse(*count));
+    let has_priority = changes.iter().any(|change| matches!(change, WhatIf::Priority(_)));
+    let order = rank::order(&after.nodes, &|_| 0);
+    let preempt = || preempt::find(trial.cluster(), &changed, &after, &order);
     Ok(WhatIfOutcome {
+        preemption: has_priority.then(preempt).flatten(),
         before: names(&before.nodes),
         after: names(&after.nodes),
         free: first.map(|one| (one.resource.to_string(), one.show(one.free()))),

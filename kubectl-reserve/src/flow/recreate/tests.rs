@@ -204,6 +204,7 @@ fn blocked(permanent: bool) -> Box<BlockedEviction> {
         budgets: vec![],
         message: "needs 2, has 1".into(),
         unhealthy: vec![],
+        is_ready: true,
         permanent,
     })
 }

@@ -93,7 +93,7 @@ fn quoted(word: &str) -> String {
 pub(super) fn not_possible(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if let Some(preemption) = &analysis.preemption {
-        rows.push(("preemption", self::preemption(&report.pod_summary, preemption)));
+        rows.push(("preemption", preempting(&report.pod_summary.scheduler, preemption)));
     }
     rows.extend(report.autoscaler.iter().map(|one| ("autoscaler", scaling(&report.pod_summary, one))));
     if rows.is_empty() {
@@ -108,18 +108,14 @@ pub(super) fn not_possible(report: &Report, analysis: &NodeAnalysis, layout: &La
 }
 
 /// Whether preemption would help, in words.
-pub(super) fn preemption(pod_summary: &PodSummary, preemption: &Preemption) -> String {
+pub(crate) fn preempting(scheduler: &str, preemption: &Preemption) -> String {
     match preemption {
         Preemption::Possible { node, victims, violations } => {
             let budgets = match violations {
                 0 => String::new(),
                 some => format!(", {some} of them against their budget"),
             };
-            format!(
-                "{} may make room on {node} by ending {}{budgets}",
-                pod_summary.scheduler,
-                listed(victims)
-            )
+            format!("{scheduler} may make room on {node} by ending {}{budgets}", listed(victims))
         }
         Preemption::Impossible { because, with, .. } => match with {
             Some(with) => {

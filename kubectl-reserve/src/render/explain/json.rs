@@ -49,7 +49,12 @@ fn item(explanation: &PodExplanation<'_>) -> Value {
     if let Some(owner) = &pod_summary.owner {
         item["owner"] = json!({ "kind": owner.kind, "namespace": owner.namespace, "name": owner.name });
     }
-    if let Conclusion::PodFinding(finding) = &report.conclusion {
+    let finding = match &report.conclusion {
+        Conclusion::PodFinding(finding) => Some(finding),
+        Conclusion::NodeAnalysis(analysis) => analysis.finding.as_ref(),
+        _ => None,
+    };
+    if let Some(finding) = finding {
         item["code"] = json!(finding.code);
     }
     if let Conclusion::Bound(node) = &report.conclusion {
@@ -72,6 +77,9 @@ fn item(explanation: &PodExplanation<'_>) -> Value {
         let still = one.still_blocked.iter().map(|(label, count)| json!({ "label": label, "count": count }));
         item["whatIf"] =
             json!({ "before": one.before, "after": one.after, "stillBlocked": Value::from_iter(still) });
+        if let Some(preemption) = &one.preemption {
+            item["whatIf"]["preemption"] = preempting(preemption);
+        }
     }
     item
 }
@@ -86,9 +94,11 @@ fn verdict(report: &Report) -> (&'static str, String) {
         Conclusion::Failed(why) => ("Failed", why.clone()),
         Conclusion::PodFinding(finding) => ("Stated", finding.words.join(" ")),
         Conclusion::NodeAnalysis(analysis) => {
+            let is_short = analysis.copies.is_some_and(|(fit, of)| fit < of);
             let word = match () {
+                () if analysis.finding.is_some() => "Stated",
                 () if analysis.awaited_node.is_some() => "Waiting",
-                () if analysis.fits.is_empty() => "Unschedulable",
+                () if analysis.fits.is_empty() || is_short => "Unschedulable",
                 () => "Fits",
             };
             (word, analysis.verdict.join(" "))
@@ -99,6 +109,9 @@ fn verdict(report: &Report) -> (&'static str, String) {
 fn add_analysis(item: &mut Value, analysis: &NodeAnalysis) {
     if let Some(dominant) = &analysis.dominant {
         item["dominant"] = json!({ "code": dominant.code, "label": dominant.label, "nodes": dominant.nodes, "of": dominant.of });
+    }
+    if let Some((fit, of)) = analysis.copies {
+        item["replicas"] = json!({ "wanted": of, "fit": fit });
     }
     if let Some(awaited_node) = &analysis.awaited_node {
         item["waitsFor"] = json!({ "node": awaited_node.node, "because": awaited_node.because, "seconds": awaited_node.for_at_most });

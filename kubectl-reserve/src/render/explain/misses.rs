@@ -226,7 +226,11 @@ fn kept(pod_summary: &PodSummary, miss: &Miss, reservation: &BlockingReservation
         Some(owner) => format!("{}/{} in {}", owner.kind, owner.name, owner.namespace),
         None => "an owner that was not found".to_owned(),
     };
-    let not_enforced = if pod_summary.enforced { "" } else { " (not enforced)" };
+    let not_enforced = match (pod_summary.enforced, pod_summary.enforcement_known) {
+        (true, _) => "",
+        (false, true) => " (not enforced)",
+        (false, false) => " (unknown whether enforced)",
+    };
     let until = match reservation.expires {
         Some(expires) => format!("{} left", between(pod_summary.now, expires)),
         None => "no expiry".to_owned(),

@@ -102,8 +102,10 @@ fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     if let Some(at) = pod_summary.last_try {
         second.push(format!("last try {} ago", between(at, pod_summary.now)));
     }
-    if !pod_summary.enforced {
-        second.push("reservations not enforced".to_owned());
+    match (pod_summary.enforced, pod_summary.enforcement_known) {
+        (true, _) => {}
+        (false, true) => second.push("reservations not enforced".to_owned()),
+        (false, false) => second.push("unknown whether reservations are enforced".to_owned()),
     }
     fill(&about(pod_summary), "   ", layout) + &fill(&second, ", ", layout)
 }
@@ -163,17 +165,10 @@ fn scheduler_message(report: &Report, layout: &Layout) -> String {
 /// The `--what-if` command for the first fix that has one.
 fn next(report: &Report) -> String {
     let Conclusion::NodeAnalysis(analysis) = &report.conclusion else { return String::new() };
-    let Some(expression) = analysis.fixes.iter().find_map(|fix| fix.what_if()) else { return String::new() };
-    let pod_summary = &report.pod_summary;
-    let words = [
-        "kubectl",
-        "reserve",
-        "explain",
-        &pod_summary.name,
-        "-n",
-        &pod_summary.namespace,
-        "--what-if",
-        &expression,
-    ];
-    format!("Try it first:\n  {}\n", shell(&words.map(str::to_owned)))
+    let expression = analysis.fixes.iter().find_map(|fix| fix.what_if());
+    let (Some(expression), Some(command)) = (expression, &report.pod_summary.command) else {
+        return String::new();
+    };
+    let words = [&command[..], &["--what-if".to_owned(), expression]].concat();
+    format!("Try it first:\n  {}\n", shell(&words))
 }

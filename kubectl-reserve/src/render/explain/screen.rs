@@ -1,7 +1,7 @@
 //! The default output: everything on one screen of 24 lines. Of what the whole report has, this is the verdict, the largest groups
 //! of nodes, the nearest node and the least harmful fixes. Entry point: [`screen`].
 
-use super::fixes::{Section, preemption, scaling};
+use super::fixes::{Section, preempting, scaling};
 use super::{Layout, fill, groups, misses, notes, verdict};
 use crate::explain::{Conclusion, NodeAnalysis, PodSummary, Preemption, Report};
 use crate::render::wrap::{clipped, columns};
@@ -40,7 +40,7 @@ fn without_fixes(report: &Report, analysis: &NodeAnalysis, layout: &Layout) -> S
         text += &misses::nearest(&report.pod_summary, nearest, layout);
     }
     if let Some(possible @ Preemption::Possible { .. }) = &analysis.preemption {
-        let words = preemption(&report.pod_summary, possible);
+        let words = preempting(&report.pod_summary.scheduler, possible);
         text += &clipped(&printable(&format!("PREEMPTION  {words}")), layout.width);
     }
     for event in report.autoscaler.iter().take(1) {

@@ -2,7 +2,7 @@
 
 use super::progress::{clock, times};
 use crate::error::{Exit, Failure};
-use crate::flow::budget::{BlockedEviction, Budget, PermanentReason};
+use crate::flow::budget::{BlockedEviction, Budget, BudgetChange, PermanentReason};
 use crate::flow::recreate::{Leftover, NodeObservation, Observation, RecreationOutcome, StopReason, Success};
 use std::time::Duration;
 
@@ -178,44 +178,41 @@ fn choices(blocked: &BlockedEviction, subject: &RecreateSubject<'_>) -> Vec<Stri
     if !blocked.unhealthy.is_empty() {
         lines.push(format!("  Not ready: {}", blocked.unhealthy.join(", ")));
     }
-    let RecreateSubject { pod, namespace, .. } = subject;
-    let ignore =
-        format!("    kubectl reserve pod {pod} -n {namespace} --ignore-pdb   # deletes instead of evicting");
-    match (blocked.permanent, &blocked.budgets[..]) {
-        (Some(PermanentReason::NeedsAll), [budget, ..]) => {
-            lines.push(
-                "  This budget never allows a disruption; waiting will not help. Choose one:".to_owned(),
-            );
-            let is_max = budget.rule.starts_with("maxUnavailable");
-            let (field, value) = if is_max {
-                ("maxUnavailable", 1)
-            } else {
-                ("minAvailable", budget.expected.saturating_sub(1))
-            };
-            lines.push(format!(
-                "    kubectl patch pdb {} -n {namespace} --type=merge -p '{{\"spec\":{{\"{field}\":{value}}}}}'",
-                budget.name
-            ));
-            lines.push(ignore);
+    let changes: Vec<String> = blocked
+        .changes()
+        .iter()
+        .map(|change| format!("    {}", change_command(change, subject.namespace)))
+        .collect();
+    let lead = match blocked.permanent {
+        Some(PermanentReason::NeedsAll) => {
+            "This budget never allows a disruption; waiting will not help. Choose one:"
         }
-        (Some(PermanentReason::Several), [_, rest @ ..]) => {
-            lines.push("  Waiting will not help. Choose one:".to_owned());
-            for budget in rest {
-                lines.push(format!("    kubectl delete pdb {} -n {namespace}", budget.name));
-            }
-            lines.push(ignore);
-        }
-        (Some(PermanentReason::Several), []) => lines.push(ignore),
-        (None, budgets)
-            if !blocked.unhealthy.is_empty() && budgets.iter().any(|one| !one.allows_unhealthy) =>
-        {
-            lines.push(
-                "  Pods that are not ready can go with unhealthyPodEvictionPolicy: AlwaysAllow.".to_owned(),
-            );
-        }
-        _ => {}
+        Some(PermanentReason::Several) => "Waiting will not help. Choose one:",
+        // Waiting is better than to weaken the budget, unless it is the pod itself that is not ready.
+        None if blocked.is_ready || changes.is_empty() => return lines,
+        None => "The pod itself is not ready. This would allow it:",
+    };
+    lines.push(format!("  {lead}"));
+    lines.extend(changes);
+    if blocked.permanent.is_some() {
+        let RecreateSubject { pod, namespace, .. } = subject;
+        lines.push(format!(
+            "    kubectl reserve pod {pod} -n {namespace} --ignore-pdb   # deletes instead of evicting"
+        ));
     }
     lines
+}
+
+/// The command for a change of budgets in one namespace.
+fn change_command(change: &BudgetChange, namespace: &str) -> String {
+    match change {
+        BudgetChange::Set { budget, field, value } => {
+            format!(
+                "kubectl patch pdb {budget} -n {namespace} --type=merge -p '{{\"spec\":{{\"{field}\":{value}}}}}'"
+            )
+        }
+        BudgetChange::Delete(budgets) => format!("kubectl delete pdb {} -n {namespace}", budgets.join(" ")),
+    }
 }
 
 fn timeout(pod: &str, observation: Option<&Observation>, subject: &RecreateSubject<'_>) -> String {
@@ -241,10 +238,11 @@ fn timeout(pod: &str, observation: Option<&Observation>, subject: &RecreateSubje
                 observation.pods.iter().rfind(|pod| pod.node.is_some() && !pod.is_ready && !pod.is_over);
             match (waits, starts) {
                 (Some(new), _) => format!(
-                    "timed out: pod/{} has no node ({}); {node}; kubectl reserve explain {} says why",
+                    "timed out: pod/{} has no node ({}); {node}; kubectl reserve explain {} -n {} says why",
                     new.name,
                     new.waits.as_deref().unwrap_or("nobody has tried yet"),
-                    new.name
+                    new.name,
+                    subject.namespace
                 ),
                 (None, Some(new)) => format!("timed out: pod/{} is not ready; {node}", new.name),
                 (None, None) => {

@@ -123,6 +123,7 @@ fn what_happens_is_a_line_each() {
     let blocked = BlockedEviction::new(
         vec![budget("db", "maxUnavailable", 1, (2, 2, 3))],
         vec!["db-1".into()],
+        true,
         String::new(),
     );
     let events = [
@@ -212,11 +213,17 @@ fn failures_say_what_stays_and_what_to_do() {
     let until = Some("2026-11-16T14:32:00Z".parse().unwrap());
     let leftover = Leftover::Reservation { until };
     let never =
-        BlockedEviction::new(vec![budget("db", "maxUnavailable", 0, (3, 3, 3))], vec![], String::new());
+        BlockedEviction::new(vec![budget("db", "maxUnavailable", 0, (3, 3, 3))], vec![], true, String::new());
     let single =
-        BlockedEviction::new(vec![budget("db", "minAvailable", 1, (1, 1, 1))], vec![], String::new());
+        BlockedEviction::new(vec![budget("db", "minAvailable", 1, (1, 1, 1))], vec![], true, String::new());
     let two = [("a", 1), ("b", 1)].map(|(name, value)| budget(name, "maxUnavailable", value, (1, 2, 2)));
-    let two = BlockedEviction::new(two.into(), vec![], String::new());
+    let two = BlockedEviction::new(two.into(), vec![], true, String::new());
+    let few = BlockedEviction::new(
+        vec![budget("db", "minAvailable", 30, (30, 27, 30))],
+        vec![],
+        true,
+        String::new(),
+    );
     let stuck = Observation {
         old: Some(OldPod {
             is_leaving: true,
@@ -239,6 +246,7 @@ fn failures_say_what_stays_and_what_to_do() {
         (StopReason::Budget(Box::new(never)), Leftover::Nothing, false),
         (StopReason::Budget(Box::new(single)), Leftover::Nothing, false),
         (StopReason::Budget(Box::new(two)), Leftover::Nothing, false),
+        (StopReason::Budget(Box::new(few)), Leftover::Nothing, false),
         (StopReason::Nobody, Leftover::Nothing, false),
         (StopReason::NotSeen(vec!["daemon-1".into()]), Leftover::Perhaps { until }, false),
         (StopReason::Timeout(Some(Box::new(stuck))), leftover, true),

@@ -113,6 +113,7 @@ impl Sim {
             budgets: vec![],
             message: "not now".into(),
             unhealthy: vec![],
+            is_ready: true,
             permanent: None,
         };
         Some(Answer::Refused(Refusal::Budget(Box::new(blocked))))

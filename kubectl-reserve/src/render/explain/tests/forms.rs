@@ -2,11 +2,12 @@
 
 use super::{NOBODY, analysis, sample, web};
 use crate::explain::testing::{input, node, now, pod, rules, test_cluster};
-use crate::explain::{Limit, Options, checklist, parse_what_if, what_if};
+use crate::explain::{Input, Limit, Options, Preemption, analyse, checklist, parse_what_if, what_if};
 use crate::print::schema_check::assert_valid;
 use crate::render::explain::{Layout, PodExplanation, checklist as shown, document};
 use common::model::owner::OwnerKind;
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn one_node_with_every_filter() {
@@ -64,13 +65,96 @@ fn rights_that_are_missing_are_told() {
     assert_eq!(document["items"][0]["fixes"][0]["allowed"], false);
 }
 
+/// The overview looks for no fixes, and names the same cause.
+#[test]
+fn the_cause_does_not_depend_on_the_fixes() {
+    for own in [
+        web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" })),
+        web("4", "8Gi"),
+        web("64", "1Gi"),
+    ] {
+        let report = sample().explain(&own, Options::default());
+        let found = analysis(&report);
+        let few = Options { fixes: Limit::Most(0), preemption: false, ..Options::default() };
+        let report = sample().explain(&own, few);
+        let few = analysis(&report);
+        assert_eq!((&few.cause, &few.verdict), (&found.cause, &found.verdict));
+        let is_told = found.verdict.contains(&found.cause.detail) || !found.fits.is_empty();
+        assert!(is_told && !found.cause.label.is_empty(), "{:#?}", found.cause);
+    }
+}
+
+#[test]
+fn the_next_command_repeats_where_was_looked() {
+    let own = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" }));
+    let (rules, built) = (rules(), own.build());
+    let mut cluster = sample().pod(own.clone()).cluster();
+    let mut last = |snapshot: Option<&str>, manifests: &[&str]| {
+        let manifests: Vec<PathBuf> = manifests.iter().map(PathBuf::from).collect();
+        let plain = input(&built, &own.0, &rules, Options::default());
+        let context = Some("east");
+        let input = Input { context, snapshot: snapshot.map(Path::new), manifests: &manifests, ..plain };
+        let text = super::text(&analyse(&mut cluster, &input));
+        text.lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let pod = "kubectl reserve explain web-7d9f-k2x8q -n default";
+    assert_eq!(last(None, &[]), format!("{pod} --context east --what-if uncordon=node-1"));
+    assert_eq!(
+        last(Some("a b.gz"), &[]),
+        format!("{pod} --snapshot 'a b.gz' --context east --what-if uncordon=node-1")
+    );
+    assert_eq!(
+        last(None, &["web.yaml"]),
+        "kubectl reserve explain -f web.yaml -n default --context east --what-if uncordon=node-1"
+    );
+    assert!(!last(None, &["-"]).contains("--what-if"), "stdin cannot be read again");
+}
+
+/// A pod that does not exist yet cannot be patched.
+#[test]
+fn what_helps_a_manifest_is_a_change_of_the_manifest() {
+    let own = pod("web").cpu("1");
+    let (rules, built) = (rules(), own.build());
+    let mut cluster = test_cluster().node(node("n1").taint("dedicated=db:NoSchedule")).cluster();
+    let manifests = [PathBuf::from("web.yaml")];
+    let plain = input(&built, &own.0, &rules, Options::default());
+    let text = super::text(&analyse(&mut cluster, &Input { manifests: &manifests, ..plain }));
+    assert!(text.contains("add a toleration of dedicated=db:NoSchedule to the manifest"), "{text}");
+    assert!(!text.contains("kubectl patch"), "{text}");
+}
+
+/// The priority that the text beside it names is enough, because preemption is part of the answer.
+#[test]
+fn a_supposed_priority_includes_preemption() {
+    let own = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" }));
+    let (rules, built) = (rules(), own.build());
+    let mut cluster = sample().pod(own.clone()).cluster();
+    let input = input(&built, &own.0, &rules, Options::default());
+    let report = analyse(&mut cluster, &input);
+    let Some(Preemption::Impossible { with: Some(with), .. }) = &analysis(&report).preemption else {
+        panic!("{report:#?}")
+    };
+    let mut after = |priority: i32| {
+        let change = parse_what_if(&format!("priority={priority}")).unwrap();
+        what_if(&mut cluster, &input, &[change]).unwrap()
+    };
+    let outcome = after(with.priority);
+    let Some(Preemption::Possible { node, victims, .. }) = &outcome.preemption else {
+        panic!("{outcome:#?}")
+    };
+    assert_eq!((node, victims), (&with.node, &with.victims));
+    assert!(outcome.after.is_empty() && !outcome.is_no_fit());
+    let outcome = after(with.priority - 1);
+    assert!(outcome.is_no_fit() && matches!(outcome.preemption, Some(Preemption::Impossible { .. })));
+}
+
 #[test]
 fn a_supposed_change_leaves_no_trace() {
     let own = web("4", "8Gi").with("/spec/nodeSelector", json!({ "disktype": "ssd" }));
     let (rules, built) = (rules(), own.build());
     let mut cluster = sample().pod(own.clone()).cluster();
     let input = input(&built, &own.0, &rules, Options::default());
-    let before = crate::explain::analyse(&mut cluster, &input);
+    let before = analyse(&mut cluster, &input);
     let mut after = |changes: &[&str]| {
         let changes: Vec<_> = changes.iter().map(|text| parse_what_if(text).unwrap()).collect();
         what_if(&mut cluster, &input, &changes).map(|outcome| outcome.after)
@@ -100,5 +184,5 @@ fn a_supposed_change_leaves_no_trace() {
         let error = after(&[change]).unwrap_err();
         assert!(error.contains(words), "{change}: {error}");
     }
-    assert_eq!(before, crate::explain::analyse(&mut cluster, &input));
+    assert_eq!(before, analyse(&mut cluster, &input));
 }
