@@ -92,9 +92,9 @@ pub(super) fn analyse_nodes(cluster: &mut Cluster, input: &Input<'_>) -> Result<
     let (verdict, cause) = {
         let order = rank::order(&filter_results.nodes, &rank::usual_cost);
         let snapshot = cluster.snapshot(input.now);
-        let pod_context = snapshot.pod_context(input.pod);
+        let context = snapshot.context(input.pod);
         let registry = input.rules.of(input.pod);
-        let describer = NodeDescriber { pod_context: &pod_context, snapshot: &snapshot, registry };
+        let describer = NodeDescriber { context: &context, snapshot: &snapshot, registry };
         verdict::verdict(&filter_results, &order, &describer)
     };
     let preemption = preempt::find(cluster, input, &filter_results, &order);

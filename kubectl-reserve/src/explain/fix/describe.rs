@@ -138,7 +138,7 @@ fn tolerate(cluster: &mut Cluster, input: &Input<'_>, taints: &[&Taint]) -> Opti
     }
     let new: Vec<Value> = taints.iter().map(|taint| toleration(taint)).collect();
     let snapshot = cluster.snapshot(input.now);
-    let top = snapshot.pod_context(input.pod).top().map(|top| (top.kind, OwnerName::new(&top.owner())));
+    let top = snapshot.context(input.pod).top().map(|top| (top.kind, OwnerName::new(&top.owner())));
     let Some((kind, owner)) = top.filter(|(kind, _)| template::is_rolled_out(*kind)) else {
         return Some(tolerate_alone(input, new, &names));
     };

@@ -173,7 +173,7 @@ impl NodeAnalysis {
             self.cause = Cause {
                 code: "Copies".to_owned(),
                 label: label.to_owned(),
-                detail: [&[words.clone()], &why[..]].concat().join(" "),
+                detail: [std::slice::from_ref(&words), &why[..]].concat().join(" "),
             };
         }
         self.verdict = [vec![words], why].concat();
