@@ -49,6 +49,21 @@ pub(crate) fn percent(part: i64, whole: i64) -> Option<i64> {
     (whole > 0).then(|| i64::try_from((part * 100 + whole / 2).div_euclid(whole)).unwrap_or(i64::MAX))
 }
 
+/// An amount for people: bytes are rounded.
+pub(crate) fn short(resource: &ResourceName, amount: i64) -> String {
+    match resource {
+        _ if is_bytes(resource) => bytes(amount),
+        ResourceName::Cpu if amount == 0 => "0".into(),
+        resource => resource.format(amount),
+    }
+}
+
+/// Whether amounts of the resource are bytes.
+pub(crate) fn is_bytes(resource: &ResourceName) -> bool {
+    matches!(resource, ResourceName::Memory | ResourceName::EphemeralStorage)
+        || resource.as_str().starts_with("hugepages-")
+}
+
 /// Bytes in the largest binary unit that fits, with at most one decimal, rounded down.
 pub(crate) fn bytes(amount: i64) -> String {
     const UNITS: [(&str, u64); 5] =

@@ -12,6 +12,7 @@ use crate::explain::{
 use crate::manifest;
 use crate::pending::{self, BlockedWorkload, Causes, PendingInput};
 use crate::render::explain::shell;
+use crate::render::picture::NodeTile;
 use common::cluster::{Enforcement, enforcement};
 use common::model::{Pod, Replica};
 use jiff::Timestamp;
@@ -37,6 +38,8 @@ pub(super) struct Answers {
     pub(super) now: Timestamp,
     /// The rights that the caller lacks to read nodes and pods.
     pub(super) needs: Vec<String>,
+    /// The nodes, for a picture.
+    pub(super) tiles: Vec<NodeTile>,
 }
 
 pub(super) struct PodAnswer {
@@ -75,11 +78,13 @@ impl<'a> Explainer<'a> {
     }
 
     fn options(&self, is_triage: bool) -> Options {
+        // A picture shows every node, by reason.
+        let is_picture = self.args.print.output.is_picture();
         Options {
             // `triage` shows the nearest node that has the main cause, which may be far down the list.
-            nodes: if is_triage { Limit::All } else { self.args.nodes },
+            nodes: if is_triage || is_picture { Limit::All } else { self.args.nodes },
             fixes: if is_triage { Limit::Most(0) } else { self.args.fixes },
-            group_by: self.args.group_by.unwrap_or(GroupBy::Auto),
+            group_by: if is_picture { GroupBy::Reason } else { self.args.group_by.unwrap_or(GroupBy::Auto) },
             preemption: !is_triage && self.args.consider_preemption == PreemptionMode::Auto,
         }
     }
@@ -236,6 +241,9 @@ pub(super) fn answers(
     if let Some(selection) = &subject.pending {
         answers.namespace.clone_from(&selection.namespace);
         answers.causes = Some(triage::pending_pods(explainer, selection, &mut data));
+        if explainer.args.print.output.is_picture() {
+            triage::first_of_each_cause(explainer, &mut data, &mut answers)?;
+        }
     }
     let manifest_pods =
         manifest::manifest_pods(&subject.manifests, &data.namespace, &data.diagnostics.priority_classes)?;

@@ -11,7 +11,7 @@ mod tests;
 
 pub(crate) use checklist::checklist;
 pub(crate) use fixes::shell;
-pub(crate) use json::{PodExplanation, document};
+pub(crate) use json::{PodExplanation, document, verdict};
 
 use super::printable;
 use super::time::between;
@@ -58,7 +58,7 @@ pub(crate) fn render(report: &Report, layout: &Layout) -> String {
     text + &scheduler_message(report, layout) + &next(report)
 }
 
-fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
+pub(crate) fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     let asks: Vec<String> = pod_summary
         .asks
         .iter()

@@ -1,7 +1,7 @@
 //! The columns of the table of nodes, and the bar.
 
 use super::NodeRow;
-use crate::capacity::{Room, bytes, percent};
+use crate::capacity::{Room, percent, short};
 use common::model::{HostPort, ResourceName};
 
 /// One of the four amounts of a resource.
@@ -141,17 +141,6 @@ impl AmountKind {
             Self::Reserved => "RSV",
             Self::Free => "FREE",
         }
-    }
-}
-
-/// An amount for people: bytes are rounded.
-fn short(resource: &ResourceName, amount: i64) -> String {
-    let is_bytes = matches!(resource, ResourceName::Memory | ResourceName::EphemeralStorage)
-        || resource.as_str().starts_with("hugepages-");
-    match resource {
-        _ if is_bytes => bytes(amount),
-        ResourceName::Cpu if amount == 0 => "0".into(),
-        resource => resource.format(amount),
     }
 }
 
