@@ -319,20 +319,23 @@ function drawTables(state) {
     return [node.name, node.status, node.pool, node.zone, category?.label ?? "", layer.marks[at]?.words ?? "", ...cells(node.amounts), node.reservations.map(reservation).join("; ")];
   });
   const kept = picture.nodes.flatMap((node) => node.reservations.map((one) => () => [node.name, one.owner, one.amount, one.state, one.expires, one.name]));
+  // Where no pod is asked about, the reservations are what is looked for.
+  const isOpen = kept.length > 0 && kept.length <= OPEN_MAX && layer.asks.every((asks) => asks === 0);
   parts.tables.replaceChildren(
-    table(`All ${plural(picture.nodes.length, "node")} as a table`, ["node", "status", "pool", "zone", "reason", "particulars", ...resourceHeads, "reserved for"],
+    table(`${plural(picture.nodes.length, "node")} as a table`, false, ["node", "status", "pool", "zone", "reason", "particulars", ...resourceHeads, "reserved for"],
       [() => ["all", "", "", "", "", "", ...cells(total), ""], ...nodeRows]),
-    table(`All ${plural(kept.length, "reservation")} as a table`, ["node", "owner", "amount", "state", "expires", "name"], kept),
+    table(`${plural(kept.length, "reservation")} as a table`, isOpen, ["node", "owner", "amount", "state", "expires", "name"], kept),
   );
 }
 
 /**
  * A folded table. Its rows are made a few at a time; a browser's search opens it.
  * @param {string} title
+ * @param {boolean} open
  * @param {string[]} heads
  * @param {(() => string[])[]} rows
  */
-function table(title, heads, rows) {
+function table(title, open, heads, rows) {
   const body = element("tbody", {});
   const more = () => {
     if (!body.isConnected && body.hasChildNodes()) return;
@@ -345,7 +348,7 @@ function table(title, heads, rows) {
     else body.setAttribute("data-complete", "");
   };
   setTimeout(more);
-  return element("details", {}, element("summary", {}, title),
+  return element("details", { open }, element("summary", {}, title),
     element("div", { class: "scroll", role: "region", "aria-label": title, tabindex: 0 },
       element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))), body)));
 }

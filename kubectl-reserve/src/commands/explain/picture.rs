@@ -21,7 +21,7 @@ pub(super) fn picture(answers: &Answers, source: PictureSource) -> Picture {
     if answers.causes.is_some() || !words.is_empty() {
         layers.push(overview(answers, words));
     }
-    layers.extend(answers.pods.iter().map(layer));
+    layers.extend(answers.pods.iter().map(|one| layer(one, &answers.tiles)));
     if layers.is_empty() {
         layers.push(of_nodes(&answers.tiles));
     }
@@ -48,8 +48,8 @@ fn overview(answers: &Answers, words: Vec<String>) -> Layer {
     layer
 }
 
-fn layer(one: &PodAnswer) -> Layer {
-    let mut layer = of_report(&one.report);
+fn layer(one: &PodAnswer, tiles: &[NodeTile]) -> Layer {
+    let mut layer = of_report(&one.report, tiles);
     if !one.others.is_empty() {
         layer.lines.push(format!("For the same reason wait: {}", one.others.join(", ")));
     }

@@ -48,8 +48,8 @@ pub(crate) fn of_reservations(tiles: &[NodeTile]) -> Layer {
     layer
 }
 
-/// The answer about one pod. `analyse` must have been asked to group by reason.
-pub(crate) fn of_report(report: &Report) -> Layer {
+/// The answer about one pod; if it is not about nodes, they are shown as `of_nodes` does. `analyse` must have been asked to group by reason.
+pub(crate) fn of_report(report: &Report, tiles: &[NodeTile]) -> Layer {
     let pod_summary = &report.pod_summary;
     let (_, verdict) = verdict(report);
     let mut lines: Vec<String> = header(pod_summary, &UNWRAPPED).lines().map(str::to_owned).collect();
@@ -60,6 +60,8 @@ pub(crate) fn of_report(report: &Report) -> Layer {
         add_analysis(&mut layer, analysis);
         layer.remedies = analysis.fixes.iter().map(remedy).collect();
         layer.lines.extend(analysis.notes.iter().cloned());
+    } else {
+        Layer { categories: layer.categories, marks: layer.marks, .. } = of_nodes(tiles);
     }
     if let Some(message) = &report.scheduler_message {
         layer.lines.push(format!("{} said: {message}", pod_summary.scheduler));

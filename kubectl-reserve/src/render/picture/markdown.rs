@@ -41,6 +41,7 @@ impl Picture {
             self.reservations(&mut lines);
         }
         self.rooms(&mut lines);
+        debug_assert!(lines.len() <= LINES_MAX, "{} lines", lines.len());
         lines.join("\n") + "\n"
     }
 
@@ -121,8 +122,8 @@ fn each(lines: &mut Vec<String>, layers: &[Layer]) {
 fn whole(lines: &mut Vec<String>, layer: &Layer) {
     if let Some((first, rest)) = layer.lines.split_first() {
         lines.extend([format!("**{}**", cell(first)), String::new()]);
-        lines.extend(rest.iter().take(LINES).map(|line| format!("{}  ", cell(line))));
-        lines.push(String::new());
+        lines.extend(rest.iter().take(LINES).map(|line| format!("- {}", cell(line))));
+        lines.extend((!rest.is_empty()).then(String::new));
     }
     categories(lines, layer);
     for remedy in layer.remedies.iter().take(FIXES) {

@@ -12,7 +12,7 @@ mod markdown;
 mod tests;
 mod tiles;
 
-pub(crate) use layers::{of_fit, of_nodes, of_report, of_reservations, of_words};
+pub(crate) use layers::{of_fit, of_nodes, of_report, of_reservations};
 pub(crate) use tiles::{of_rows, of_snapshot};
 
 use crate::capacity::Room;

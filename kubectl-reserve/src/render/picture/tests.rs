@@ -1,10 +1,11 @@
 //! Golden reports; what they may contain, how long they are and how large.
 
 use super::html::MODULES;
+use super::layers::of_words;
 use super::markdown::LINES_MAX;
 use super::{
     Layer, Meaning, Picture, PictureSource, Remedy, of_nodes, of_report, of_reservations, of_rows,
-    of_snapshot, of_words,
+    of_snapshot,
 };
 use crate::explain::testing::{TestCluster, at, node, now, pod, test_cluster};
 use crate::explain::{GroupBy, Limit, Options};
@@ -34,13 +35,8 @@ fn explained(cluster: &TestCluster) -> Picture {
     let report = cluster.explain(&web, options());
     let mut known = cluster.clone().pod(web).cluster();
     let tiles = of_snapshot(&known.snapshot(now()), now(), |_| true);
-    Picture {
-        title: "Pod default/web".into(),
-        source: source(),
-        read_at: now(),
-        tiles,
-        layers: vec![of_report(&report)],
-    }
+    let layers = vec![of_report(&report, &tiles)];
+    Picture { title: "Pod default/web".into(), source: source(), read_at: now(), tiles, layers }
 }
 
 /// An object with a secret wherever people put one.
@@ -131,7 +127,7 @@ fn five_thousand_nodes_are_a_small_file_and_sixty_lines() {
     let mut known = cluster.cluster();
     let tiles = of_snapshot(&known.snapshot(now()), now(), |_| true);
     let report = cluster.explain(&pod("web").cpu("6"), options());
-    let layers = vec![of_report(&report)];
+    let layers = vec![of_report(&report, &tiles)];
     let picture = Picture { title: "x".into(), source: source(), read_at: now(), tiles, layers };
     let html = picture.html();
     assert!(html.len() <= 3_000_000, "{} bytes", html.len());
