@@ -30,7 +30,7 @@ const DRAWN_MAX: f64 = 1000.0;
 
 pub(crate) async fn run(
     name: &str,
-    browser: &mut Browser,
+    browser: &Browser,
     reports: &Reports,
     packages: Option<&Path>,
 ) -> Result<()> {
@@ -103,7 +103,11 @@ async fn the_table(browser: &Browser, reports: &Reports) -> Result<()> {
         let row = rows.iter().find(|row| row.first().is_some_and(|first| first == name));
         let row = row.with_context(|| format!("no row for {name}: {rows:?}"))?;
         let shown: Vec<&str> = row.iter().skip(6).take(4).map(String::as_str).collect();
-        let text = |part: &str| node[part]["cpu"].as_str().unwrap_or_default().to_owned();
+        // As in the table of `nodes`, nothing has no unit.
+        let text = |part: &str| match node[part]["cpu"].as_str().unwrap_or_default() {
+            "0m" => "0".to_owned(),
+            amount => amount.to_owned(),
+        };
         let expected = ["allocatable", "requested", "reserved", "free"].map(text);
         ensure!(shown == expected, "{name}: {shown:?} instead of {expected:?}");
     }
