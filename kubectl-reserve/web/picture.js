@@ -39,7 +39,7 @@ export function draw(root, picture, before) {
     parts.question,
     controls(state),
     parts.legend,
-    barLegend(),
+    barLegend(picture),
     element("div", { class: "picture" }, parts.nodes, parts.node),
     parts.tables,
   );
@@ -108,10 +108,13 @@ function redraw(state, change) {
   drawNodes(state);
 }
 
-function barLegend() {
+/** @param {Picture} picture */
+function barLegend({ layers }) {
   const part = (/** @type {string} */ kind, /** @type {string} */ text) =>
     element("span", {}, element("i", { class: `sample ${kind}` }), ` ${text}`);
-  return element("p", { class: "bars muted" }, "Bars: ", part("used", "used"), part("kept", "reserved"), part("free", "free"), part("asks", "what a pod asks for"), part("asks short", "more than is free"));
+  const hasAsks = layers.some((layer) => layer.asks.some((asks) => asks > 0));
+  const asks = hasAsks ? [part("asks", "what a pod asks for"), part("asks short", "more than is free")] : [];
+  return element("p", { class: "bars muted" }, "Bars: ", part("used", "used"), part("kept", "reserved"), part("free", "free"), ...asks);
 }
 
 /** What was asked and answered, the legend, the nodes and the tables. @param {State} state */
