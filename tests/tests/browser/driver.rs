@@ -6,9 +6,9 @@ use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder};
 use http::Method;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use url::{ParseError, Url};
 
@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Browser {
     driver: Child,
     client: Client,
+    /// Stays open: chromedriver ends if it cannot write.
+    _output: BufReader<ChildStdout>,
 }
 
 /// A command of chromedriver that is not in the standard.
@@ -41,16 +43,15 @@ impl WebDriverCompatibleCommand for Extension {
 impl Browser {
     /// Starts a browser; `None` if there is no chromedriver.
     pub(crate) async fn start() -> Result<Option<Self>> {
-        let program = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
-        let mut command = Command::new(&program);
+        let mut command = Command::new("chromedriver");
         command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut driver = match command.spawn() {
             Ok(driver) => driver,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).context(program),
+            Err(error) => return Err(error).context("chromedriver"),
         };
         match Self::connect(&mut driver).await {
-            Ok(client) => Ok(Some(Self { driver, client })),
+            Ok((client, _output)) => Ok(Some(Self { driver, client, _output })),
             Err(error) => {
                 end(&mut driver);
                 Err(error)
@@ -58,25 +59,24 @@ impl Browser {
         }
     }
 
-    async fn connect(driver: &mut Child) -> Result<Client> {
+    async fn connect(driver: &mut Child) -> Result<(Client, BufReader<ChildStdout>)> {
         let output = driver.stdout.take().context("chromedriver has no output")?;
-        let mut lines = BufReader::new(output).lines();
-        let port = lines.by_ref().find_map(|line| {
+        let mut output = BufReader::new(output);
+        let port = output.by_ref().lines().find_map(|line| {
             let line = line.ok()?;
             line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
         });
-        // What it says later is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
         let options = json!({ "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--hide-scrollbars", "--window-size=1400,1000", "--force-color-profile=srgb"] });
         let capabilities = json!({ "browserName": "chrome", "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" } });
         let Value::Object(capabilities) = capabilities else { unreachable!("it is an object") };
         let address = format!("http://127.0.0.1:{}", port.context("chromedriver did not say its port")?);
-        Ok(ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
+        let client = ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
             .capabilities(capabilities)
             .connect(&address)
-            .await?)
+            .await?;
+        Ok((client, output))
     }
 
     /// Ends the page, the browser and its driver.
@@ -122,7 +122,7 @@ impl Browser {
     }
 
     /// A command of the DevTools protocol.
-    pub(crate) async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
+    pub(crate) async fn devtools(&self, command: &str, params: &Value) -> Result<Value> {
         let body = json!({ "cmd": command, "params": params });
         Ok(self.client.issue_cmd(Extension { path: "goog/cdp/execute", body }).await?)
     }
@@ -130,13 +130,13 @@ impl Browser {
     /// Dark or light.
     pub(crate) async fn set_scheme(&self, scheme: &str) -> Result<()> {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await.map(drop)
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features })).await.map(drop)
     }
 
     /// The size of the page in pixels.
     pub(crate) async fn set_size(&self, width: u32, height: u32) -> Result<()> {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.devtools("Emulation.setDeviceMetricsOverride", size).await.map(drop)
+        self.devtools("Emulation.setDeviceMetricsOverride", &size).await.map(drop)
     }
 
     pub(crate) async fn screenshot(&self, file: &Path) -> Result<()> {

@@ -5,6 +5,7 @@
 //! This target has a runner of its own, because a test that cannot run here must not count as passed: it is said to be ignored, with
 //! what is missing and how to get it. Pictures of what was drawn are in `target/browser`.
 #![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "it is a test runner")]
 
 mod checks;
 mod driver;
@@ -16,7 +17,7 @@ use reports::Reports;
 use std::process::ExitCode;
 
 /// What is missing here, and how to get it.
-const NO_BROWSER: &str = "no chromedriver (apt-get install chromium chromium-driver, or CHROMEDRIVER=PATH)";
+const NO_BROWSER: &str = "no chromedriver (apt-get install chromium chromium-driver)";
 const NO_NPM: &str = "no npm (apt-get install npm), which has axe-core and html-validate";
 
 #[derive(Default)]
