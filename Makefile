@@ -47,10 +47,11 @@ test: ## format, all tests, thousands of simulated histories; continuous integra
 	cargo fmt --all --check
 	.ci/tests
 
-lint: ## format, clippy without warnings, shell syntax, and what deny checks
+lint: ## format, clippy without warnings, shell syntax, types of the pages' scripts, and what deny checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	sh -n install.sh
+	.ci/web
 	$(MAKE) --no-print-directory deny
 
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out

@@ -56,7 +56,8 @@ pub(crate) fn exact(resource: &ResourceName, amount: i64) -> String {
     if *resource == ResourceName::Cpu { shown(resource, amount) } else { resource.format(amount) }
 }
 
-fn is_bytes(resource: &ResourceName) -> bool {
+/// Whether amounts of the resource are bytes.
+pub(crate) fn is_bytes(resource: &ResourceName) -> bool {
     matches!(resource, ResourceName::Memory | ResourceName::EphemeralStorage)
         || resource.as_str().starts_with("hugepages-")
 }

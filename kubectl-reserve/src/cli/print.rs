@@ -7,7 +7,8 @@ use clap::Args;
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Print {
-    /// Output format: table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=SPEC
+    /// Output format: table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=SPEC; of explain, nodes, list and fit
+    /// also html and markdown, reports to share
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     pub(crate) output: Output,
 

@@ -2,13 +2,15 @@
 
 use super::Context;
 use crate::cli::Fit;
+use crate::clock::local_time;
 use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth, Resource};
 use crate::error::{Exit, Failure};
 use crate::explain::Rules;
-use crate::fit::{PodFlags, REPLICAS_MAX, place, pod_manifest};
+use crate::fit::{PodFlags, REPLICAS_MAX, next_pod, place, pod_manifest};
 use crate::manifest::{self, ManifestPod};
-use crate::print::print;
+use crate::print::{print, print_picture};
 use crate::render::fit::FitReport;
+use crate::render::picture::{self, Picture, PictureSource};
 use common::cluster::{Enforcement, enforcement};
 use common::model::Replica;
 use std::path::Path;
@@ -18,7 +20,8 @@ pub(crate) async fn run(args: &Fit, context: &Context) -> Result<(), Failure> {
     let data =
         cluster_data::read(&context.session, &context.ui, Depth::Reasons, ClusterDataBuilder::default())
             .await?;
-    answer(args, &documents, data)
+    let source = PictureSource::server(&context.session.server, context.context.as_deref(), local_time());
+    answer(args, &documents, data, source)
 }
 
 /// The same for a saved snapshot.
@@ -28,7 +31,7 @@ pub(crate) fn offline(args: &Fit, snapshot: &Path, namespace: Option<&str>) -> R
     if let Some(namespace) = namespace {
         namespace.clone_into(&mut data.namespace);
     }
-    answer(args, &documents, data)
+    answer(args, &documents, data, PictureSource::snapshot(snapshot, local_time()))
 }
 
 fn documents(args: &Fit) -> Result<Vec<serde_json::Value>, Failure> {
@@ -52,7 +55,12 @@ fn documents(args: &Fit) -> Result<Vec<serde_json::Value>, Failure> {
     })?])
 }
 
-fn answer(args: &Fit, documents: &[serde_json::Value], data: ClusterData) -> Result<(), Failure> {
+fn answer(
+    args: &Fit,
+    documents: &[serde_json::Value],
+    data: ClusterData,
+    source: PictureSource,
+) -> Result<(), Failure> {
     let mut data = data.require_nodes_and_pods()?;
     data.warn_about_unreadable();
     let manifest_pods =
@@ -64,10 +72,23 @@ fn answer(args: &Fit, documents: &[serde_json::Value], data: ClusterData) -> Res
     let rules = Rules::new(move |name| enforcement(replicas.iter(), name, now) != Enforcement::Nobody)
         .known(!data.unreadable.contains(&Resource::Replicas));
     let count = |one: &ManifestPod| (!args.per_node).then(|| args.replicas.unwrap_or(one.replicas));
-    let results =
-        manifest_pods.iter().map(|one| place(&mut data.cluster, one, count(one), &rules, data.now)).collect();
+    let (mut results, mut layers) = (Vec::new(), Vec::new());
+    for one in &manifest_pods {
+        let result = place(&mut data.cluster, one, count(one), &rules, data.now);
+        if args.print.output.is_picture() {
+            layers
+                .push(picture::of_fit(&result, &next_pod(&mut data.cluster, one, &result, &rules, data.now)));
+        }
+        results.push(result);
+    }
     let report = FitReport { results, now: data.now };
-    print(&args.print, &report)?;
+    if args.print.output.is_picture() {
+        let tiles = picture::of_snapshot(&data.cluster.snapshot(data.now), data.now, |_| true);
+        let title = "What fits".into();
+        print_picture(&args.print, &Picture { title, source, read_at: data.now, tiles, layers })?;
+    } else {
+        print(&args.print, &report)?;
+    }
     let is_complete = report.results.iter().all(|one| one.is_complete());
     if is_complete { Ok(()) } else { Err(Failure::silent(Exit::NoFit)) }
 }

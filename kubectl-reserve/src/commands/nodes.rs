@@ -3,12 +3,14 @@
 use super::Context;
 use crate::changes::Changes;
 use crate::cli::Nodes;
+use crate::clock::local_time;
 use crate::cluster_data;
 use crate::connect::is_name;
 use crate::error::Failure;
 use crate::print;
 use crate::reader::{NODES, PODS};
 use crate::render::nodes::{Bar, Column, NodeRow, NodeRows};
+use crate::render::picture::{self, Picture, PictureSource};
 use crate::reservations::{self, NodeSelection, PodSelection, ReservationView, no_node};
 use crate::selector;
 use crate::ui::redraw::Redraw;
@@ -23,7 +25,8 @@ pub(crate) async fn run(args: &Nodes, context: &Context) -> Result<(), Failure> 
     let (session, ui, node_selection) = (&context.session, &context.ui, node_selection(args)?);
     let read = || reservations::read(session, &node_selection, PodSelection::OnNodes);
     if !args.watch {
-        return show(args, read().await?, |_| true, ui);
+        let source = PictureSource::server(&session.server, context.context.as_deref(), local_time());
+        return show(args, read().await?, |_| true, ui, source);
     }
     let (mut changes, mut screen) = (Changes::begin(session, &[NODES, PODS]).await?, Redraw::default());
     loop {
@@ -48,15 +51,25 @@ pub(crate) fn offline(args: &Nodes, snapshot: &Path, ui: &Ui) -> Result<(), Fail
         NodeSelection::Named(names) => names.iter().any(|name| *name == *node.name.as_str()),
         _ => selector.matches(&node.labels),
     };
-    show(args, view, is_meant, ui)
+    show(args, view, is_meant, ui, PictureSource::snapshot(snapshot, local_time()))
 }
 
 fn show(
     args: &Nodes,
-    view: ReservationView,
+    mut view: ReservationView,
     is_meant: impl Fn(&Node) -> bool,
     ui: &Ui,
+    source: PictureSource,
 ) -> Result<(), Failure> {
+    if args.print.output.is_picture() {
+        let read_at = view.now;
+        let tiles = picture::of_snapshot(&view.snapshot(), read_at, is_meant);
+        let layers = vec![picture::of_nodes(&tiles)];
+        return print::print_picture(
+            &args.print,
+            &Picture { title: "Nodes".into(), source, read_at, tiles, layers },
+        );
+    }
     match &*text(args, view, is_meant, ui)? {
         "" => printer::say("No nodes found."),
         text => printer::out(text)?,

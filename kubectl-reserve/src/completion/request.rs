@@ -103,7 +103,7 @@ impl CompletionRequest {
         };
         self.kinds.extend(kind);
         if flag.get_id() == "output" {
-            let forms = ["json", "yaml", "name", "wide", "jsonpath=", "custom-columns="];
+            let forms = ["json", "yaml", "name", "wide", "jsonpath=", "custom-columns=", "html", "markdown"];
             self.fixed = forms.map(String::from).to_vec();
         }
     }

@@ -27,6 +27,7 @@ mod words;
 
 pub use checklist::{Checklist, FilterCheck, Users, checklist};
 pub use input::{GroupBy, Input, Limit, Options, Rules};
+pub(crate) use pool::{pool_of, zone_of};
 pub use report::{
     AutoscalerEvent, AwaitedNode, Blocker, BlockingReservation, Cause, Conclusion, Cost, DominantReason,
     Figure, Fix, Harm, HigherPriority, Member, Miss, NodeAnalysis, NodeGroup, OwnerName, PodFinding,

@@ -31,14 +31,14 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 const NAMED: usize = 3;
 
 /// The pool of a node: from a label, or else its name without the number at the end.
-pub(super) fn pool_of(ledger: &Ledger) -> String {
+pub(crate) fn pool_of(ledger: &Ledger) -> String {
     let labels = &ledger.node.labels;
     let named = POOL_LABELS.iter().find_map(|key| labels.get(key)).filter(|value| !value.is_empty());
     named.map_or_else(|| stem(ledger.node.name.as_str()), str::to_owned)
 }
 
 /// The zone of a node, from its label.
-pub(super) fn zone_of(ledger: &Ledger) -> String {
+pub(crate) fn zone_of(ledger: &Ledger) -> String {
     ledger.node.labels.get(ZONE).unwrap_or("no zone").to_owned()
 }
 

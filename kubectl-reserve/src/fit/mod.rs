@@ -7,7 +7,7 @@ mod tests;
 
 pub(crate) use pod_flags::{FROM_FLAGS, PodFlags, pod_manifest};
 
-use crate::explain::{Input, Limit, Options, Rules, analyse};
+use crate::explain::{Conclusion, GroupBy, Input, Limit, Options, Rules, analyse};
 use crate::manifest::ManifestPod;
 use common::cluster::{Assumption, Cluster, Event, WatchEvent};
 use common::cycle::{self, Decision};
@@ -82,6 +82,19 @@ pub(crate) fn place(
     }
 }
 
+/// What every node says about one more pod.
+pub(crate) fn next_pod(
+    cluster: &mut Cluster,
+    manifest_pod: &ManifestPod,
+    result: &FitResult,
+    rules: &Rules,
+    now: Timestamp,
+) -> Conclusion {
+    let pod = replica(&manifest_pod.pod, result.placed);
+    let options = Options { nodes: Limit::All, group_by: GroupBy::Reason, ..BRIEF };
+    conclusion(&pod, options, cluster, rules, now)
+}
+
 /// A copy of the pod with a name and a UID of its own.
 fn replica(pod: &Pod, number: u32) -> Pod {
     let name = format!("{}-{number}", pod.key.name);
@@ -99,8 +112,23 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
         }
         Decision::Place { .. } | Decision::NoFit(_) => {}
     }
-    let options =
-        Options { nodes: Limit::Most(1), fixes: Limit::Most(0), preemption: false, ..Options::default() };
+    match conclusion(pod, BRIEF, cluster, rules, now) {
+        Conclusion::NodeAnalysis(analysis) => analysis.verdict.join(" "),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Enough for a verdict.
+const BRIEF: Options =
+    Options { nodes: Limit::Most(1), fixes: Limit::Most(0), group_by: GroupBy::Auto, preemption: false };
+
+fn conclusion(
+    pod: &Pod,
+    options: Options,
+    cluster: &mut Cluster,
+    rules: &Rules,
+    now: Timestamp,
+) -> Conclusion {
     let input = Input {
         pod,
         source: None,
@@ -114,8 +142,5 @@ fn words(pod: &Pod, decision: &Decision, cluster: &mut Cluster, rules: &Rules, n
         autoscaler: &[],
         priority_classes: &[],
     };
-    match analyse(cluster, &input).conclusion {
-        crate::explain::Conclusion::NodeAnalysis(analysis) => analysis.verdict.join(" "),
-        other => format!("{other:?}"),
-    }
+    analyse(cluster, &input).conclusion
 }

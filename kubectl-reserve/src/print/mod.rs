@@ -12,6 +12,7 @@ mod tests;
 
 use crate::cli::Print;
 use crate::error::{Exit, Failure};
+use crate::render::picture::Picture;
 use crate::ui::printer;
 use columns::Columns;
 use jsonpath::Template;
@@ -32,6 +33,9 @@ pub(crate) enum Output {
     JsonPath(Template),
     /// Columns that the user defines.
     CustomColumns(Columns),
+    /// A report to share: a page, or text for tickets.
+    Html,
+    Markdown,
 }
 
 /// A value that can be printed in every output format.
@@ -66,6 +70,15 @@ pub(crate) fn print(flags: &Print, value: &impl Printable) -> Result<(), Failure
     printer::out(&text(flags, value)?)
 }
 
+/// Prints a report to share.
+pub(crate) fn print_picture(flags: &Print, picture: &Picture) -> Result<(), Failure> {
+    if flags.sort_by.is_some() {
+        return Err(Failure::usage("--sort-by does not go with -o html and -o markdown"));
+    }
+    let is_page = flags.output == Output::Html;
+    printer::out(&if is_page { picture.html() } else { picture.markdown() })
+}
+
 /// The text of `value` in the requested format.
 pub(crate) fn text(flags: &Print, value: &impl Printable) -> Result<String, Failure> {
     let order = match &flags.sort_by {
@@ -91,6 +104,9 @@ pub(crate) fn text(flags: &Print, value: &impl Printable) -> Result<String, Fail
         Output::CustomColumns(columns) => {
             columns.text(&sorted(value.document()?, order), has_headers).map_err(Failure::new)
         }
+        Output::Html | Output::Markdown => Err(Failure::usage(
+            "-o html and -o markdown go with explain, nodes, list and fit, and not with --watch",
+        )),
     }
 }
 
@@ -122,6 +138,11 @@ impl Output {
     pub(crate) fn is_table(&self) -> bool {
         matches!(self, Self::Table | Self::Wide)
     }
+
+    /// Whether it is a report to share, which [`print_picture`] prints.
+    pub(crate) fn is_picture(&self) -> bool {
+        matches!(self, Self::Html | Self::Markdown)
+    }
 }
 
 impl FromStr for Output {
@@ -134,6 +155,8 @@ impl FromStr for Output {
             "name" => Ok(Self::Name),
             "json" => Ok(Self::Json),
             "yaml" => Ok(Self::Yaml),
+            "html" => Ok(Self::Html),
+            "markdown" => Ok(Self::Markdown),
             _ => Self::with_argument(text),
         }
     }
@@ -159,8 +182,7 @@ impl Output {
 }
 
 /// The error for an unknown format.
-const ALLOWED: &str =
-    "allowed formats are: table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=SPEC";
+const ALLOWED: &str = "allowed formats are: table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=SPEC, html, markdown";
 
 pub(crate) fn document(value: &impl serde::Serialize) -> Result<Value, Failure> {
     serde_json::to_value(value).map_err(|error| Failure::new(error).exit(Exit::Error))

@@ -42,20 +42,24 @@ impl Printable for FitReport {
     }
 }
 
-fn part(one: &FitResult, has_headers: bool) -> String {
+/// How many of the pods fit.
+pub(super) fn verdict(one: &FitResult) -> String {
     let asks_room = one.asks.iter().any(|(resource, _)| resource != ResourceName::Pods);
     let each = if asks_room { format!(" ({} each)", words(&one.asks)) } else { String::new() };
     // A pod that was made from flags has no name.
     let of = if one.from == FROM_FLAGS { String::new() } else { format!(" of {}", one.from) };
     let placed = one.placed;
-    let verdict = match one.requested {
+    match one.requested {
         Some(requested) if requested != placed => format!("{placed} of {requested} pods{of} fit now{each}."),
         _ => {
             let fit = if placed == 1 { "fits" } else { "fit" };
             format!("{}{of} {fit} now{each}.", plural(placed as usize, "pod"))
         }
-    };
-    let mut text = wrap("", &verdict, 0, WIDTH);
+    }
+}
+
+fn part(one: &FitResult, has_headers: bool) -> String {
+    let mut text = wrap("", &verdict(one), 0, WIDTH);
     if !one.nodes.is_empty() {
         let rows: Vec<Vec<String>> =
             one.nodes.iter().map(|(node, count)| vec![node.to_string(), count.to_string()]).collect();

@@ -8,6 +8,7 @@ pub(crate) mod json;
 pub(crate) mod list;
 pub(crate) mod nodes;
 pub(crate) mod pending;
+pub(crate) mod picture;
 pub(crate) mod recreate;
 pub(crate) mod status;
 pub(crate) mod table;

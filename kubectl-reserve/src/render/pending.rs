@@ -20,6 +20,15 @@ struct Line {
     detail: String,
 }
 
+/// The headline, and a line for each cause, for a picture.
+pub(crate) fn lines(causes: &Causes, namespace: Option<&str>) -> Vec<String> {
+    let lines = causes.groups.iter().map(pending).chain(causes.blocked_workloads.iter().map(not_created));
+    let text = |line: Line| {
+        format!("{} {}: {}. {}", line.count.trim_end(), line.label, line.pods_and_owner, line.detail)
+    };
+    std::iter::once(headline(causes, namespace).trim_end().to_owned()).chain(lines.map(text)).collect()
+}
+
 /// The lines, wrapped at `width`: a headline, then two for each cause, then the command that shows more.
 ///
 /// `flags` say where the pods were looked for, and are repeated in that command.

@@ -45,6 +45,15 @@ fn valid(person: &mut Person<'_>, line: &str) -> Result<Value> {
     Ok(document)
 }
 
+/// The document in the page that a line prints, held against its schema.
+fn picture(person: &mut Person<'_>, line: &str) -> Result<Value> {
+    let page = person.pipes(&format!("{line} -o html"))?.out;
+    let data = page.split_once("id=\"picture\">").and_then(|(_, rest)| rest.split_once("</script>"));
+    let document = serde_json::from_str(data.context("no picture")?.0).with_context(|| line.to_owned())?;
+    schema_check::assert_valid(&document);
+    Ok(document)
+}
+
 fn kind(document: &Value) -> String {
     document["kind"].as_str().unwrap_or_default().to_owned()
 }
@@ -88,6 +97,15 @@ fn every_document_is_as_its_schema_says() -> Result<()> {
     kinds.insert(kind(&valid(&mut person, "pod db-0 --yes")?));
     alive::settled(&cluster)?;
     kinds.insert(kind(&valid(&mut person, "restart sts/db --yes")?));
+    for line in [
+        "nodes",
+        "list -A",
+        "explain -A",
+        &format!("explain {}", shared_cluster.shop),
+        "fit --cpu 6 --replicas 3",
+    ] {
+        kinds.insert(kind(&picture(&mut Person::at(&shared_cluster.cluster), line)?));
+    }
     assert_eq!(kinds, schemas()?);
     Ok(())
 }
@@ -117,6 +135,14 @@ fn a_snapshot_answers_as_the_cluster_did() -> Result<()> {
         // The commands that it prints ask the snapshot, too.
         assert_eq!(recalled.out.replace(&format!(" --snapshot {saved}"), ""), asked.out, "{line}");
         assert_eq!((recalled.talk, recalled.code), (asked.talk, asked.code), "{line}");
+    }
+    // What a snapshot leaves out is in no picture either: that of the cluster is the same.
+    for line in ["nodes", "list -A", "explain -A", &format!("explain {}", shared_cluster.shop), "fit --cpu 2"]
+    {
+        let asked = picture(&mut person, line)?;
+        let recalled = picture(&mut person, &format!("{line} --snapshot {saved}"))?;
+        assert_eq!((&asked["nodes"], &asked["layers"]), (&recalled["nodes"], &recalled["layers"]), "{line}");
+        assert_eq!(asked["texts"], recalled["texts"], "{line}");
     }
     Ok(())
 }

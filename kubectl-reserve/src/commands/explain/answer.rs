@@ -13,6 +13,7 @@ use crate::fit;
 use crate::manifest::{self, ManifestPod};
 use crate::pending::{self, BlockedWorkload, Causes, NO_SCHEDULER, PendingInput};
 use crate::render::explain::shell;
+use crate::render::picture::NodeTile;
 use crate::render::plural;
 use common::cluster::{Enforcement, enforcement};
 use common::model::{Pod, Replica};
@@ -44,6 +45,8 @@ pub(super) struct Answers {
     pub(super) flags: Vec<String>,
     /// If nothing is Pending in the namespace that was asked for: how many pods are in the others, by namespace.
     elsewhere: BTreeMap<String, usize>,
+    /// The nodes, for a picture.
+    pub(super) tiles: Vec<NodeTile>,
 }
 
 pub(super) struct PodAnswer {
@@ -83,12 +86,14 @@ impl<'a> Explainer<'a> {
     }
 
     fn options(&self, is_triage: bool) -> Options {
+        // A picture shows every node, by reason.
+        let is_picture = self.args.print.output.is_picture();
         let usual = Options::default();
         Options {
             // `triage` shows the nearest node that has the main cause, which may be far down the list.
-            nodes: if is_triage { Limit::All } else { self.args.nodes.unwrap_or(usual.nodes) },
+            nodes: if is_triage || is_picture { Limit::All } else { self.args.nodes.unwrap_or(usual.nodes) },
             fixes: if is_triage { Limit::Most(0) } else { self.args.fixes.unwrap_or(usual.fixes) },
-            group_by: self.args.group_by.unwrap_or(GroupBy::Auto),
+            group_by: if is_picture { GroupBy::Reason } else { self.args.group_by.unwrap_or(GroupBy::Auto) },
             preemption: !is_triage && self.args.consider_preemption == PreemptionMode::Auto,
         }
     }
@@ -279,6 +284,9 @@ pub(super) fn answers(
         answers.causes = Some(triage::pending_pods(explainer, selection, &mut data));
         if answers.is_nothing() && selection.only.is_none() {
             answers.elsewhere = triage::pending_by_namespace(&data);
+        }
+        if explainer.args.print.output.is_picture() {
+            triage::first_of_each_cause(explainer, &mut data, &mut answers)?;
         }
     }
     let manifest_pods =

@@ -5,6 +5,7 @@
 
 mod answer;
 mod evidence;
+mod picture;
 mod show;
 mod subject;
 mod triage;
@@ -12,6 +13,7 @@ mod triage;
 use super::Context;
 use crate::changes::Changes;
 use crate::cli::Explain;
+use crate::clock::local_time;
 use crate::cluster_data::{self, ClusterData, ClusterDataBuilder, Depth, Saver};
 use crate::connect::Session;
 use crate::error::{Exit, Failure};
@@ -19,6 +21,7 @@ use crate::explain;
 use crate::print;
 use crate::reader::{NODES, PODS};
 use crate::render::explain::Layout;
+use crate::render::picture::PictureSource;
 use crate::render::wrap::WIDTH;
 use crate::rights::{self, Right};
 use crate::ui::redraw::Redraw;
@@ -40,7 +43,9 @@ enum Source<'s> {
 pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure> {
     let (source, named) = (Source::Cluster(&context.session), context.context.as_deref());
     if !args.watch {
-        return finish(args, &once(args, &source, &context.ui, named).await?, &context.ui);
+        let picture_source = PictureSource::server(&context.session.server, named, local_time());
+        let answers = once(args, &source, &context.ui, named).await?;
+        return finish(args, &answers, picture_source, &context.ui);
     }
     let mut changes = Changes::begin(&context.session, &WATCHED).await?;
     let (mut last, mut screen): (Option<Answers>, _) = (None, Redraw::default());
@@ -56,7 +61,9 @@ pub(crate) async fn run(args: &Explain, context: &Context) -> Result<(), Failure
 
 /// The same for a saved snapshot.
 pub(crate) async fn offline(args: &Explain, namespace: Option<&str>, ui: &Ui) -> Result<(), Failure> {
-    finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?, ui)
+    let path = args.snapshot.as_deref().unwrap_or_else(|| std::path::Path::new(""));
+    let picture_source = PictureSource::snapshot(path, local_time());
+    finish(args, &once(args, &Source::Snapshot(namespace), ui, None).await?, picture_source, ui)
 }
 
 async fn once(
@@ -92,7 +99,9 @@ async fn once(
         data.warn_about_unreadable();
     }
     let explainer = Explainer::new(args, &data, context)?;
+    let tiles = picture::tiles(args, &mut data);
     let mut answers = answer::answers(&explainer, &subject, data, needs)?;
+    answers.tiles = tiles;
     if let Source::Cluster(session) = source {
         ask_rights(session, &mut answers).await?;
     }
@@ -143,8 +152,12 @@ fn text(args: &Explain, answers: &Answers, ui: &Ui) -> Result<String, Failure> {
     print::text(&args.print, &ExplainOutput { answers, detail, layout })
 }
 
-fn finish(args: &Explain, answers: &Answers, ui: &Ui) -> Result<(), Failure> {
-    print_all(args, answers, ui)?;
+fn finish(args: &Explain, answers: &Answers, picture_source: PictureSource, ui: &Ui) -> Result<(), Failure> {
+    if args.print.output.is_picture() {
+        print::print_picture(&args.print, &picture::picture(answers, picture_source))?;
+    } else {
+        print_all(args, answers, ui)?;
+    }
     if !answers.needs.is_empty() && answers.needs_nodes() {
         return Err(Failure::new("without nodes it cannot be said what each of them lacks")
             .hint(format!("needs: {}", answers.needs.join("; ")))

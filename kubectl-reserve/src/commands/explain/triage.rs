@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The maximum number of causes of one workload that are explained in full.
 const CAUSES_MAX: usize = 3;
 
+/// The maximum number of causes that a picture shows.
+const PICTURES_MAX: usize = 10;
+
 /// The key of similar pods: their owner, and the address of their common spec in memory.
 type PodClass = (Uid, usize);
 
@@ -52,6 +55,24 @@ pub(super) fn pending_by_namespace(data: &ClusterData) -> BTreeMap<String, usize
         *counts.entry(pod.key.namespace.to_string()).or_default() += 1;
     }
     counts
+}
+
+/// Explains the first pod of each of the largest groups in full: a picture shows one layer for each.
+pub(super) fn first_of_each_cause(
+    explainer: &Explainer<'_>,
+    data: &mut ClusterData,
+    answers: &mut Answers,
+) -> Result<(), Failure> {
+    let groups = answers.causes.iter().flat_map(|causes| &causes.groups).take(PICTURES_MAX);
+    for group in groups {
+        let Some((first, others)) = group.pods.split_first() else { continue };
+        let key = PodKey::new(&*group.namespace, &**first);
+        let Some(pod) = data.cluster.pod(&key).cloned() else { continue };
+        let source = data.diagnostics.source_of(&key);
+        let answer = explainer.answer(&pod, source.as_ref(), data)?;
+        answers.pods.push(PodAnswer { others: others.to_vec(), ..answer });
+    }
+    Ok(())
 }
 
 /// Whether a pod waits for a node, or is bound to a node that does not exist.

@@ -4,10 +4,12 @@ mod watch;
 
 use super::Context;
 use crate::cli::List;
+use crate::clock::local_time;
 use crate::cluster_data;
 use crate::error::Failure;
-use crate::print::print;
+use crate::print::{print, print_picture};
 use crate::render::list::Rows;
+use crate::render::picture::{self, Picture, PictureSource};
 use crate::reservations::{
     self, NodeSelection, PodSelection, ReservationArg, ReservationFilter, ReservationView, Row, find,
     matching, rows, words,
@@ -25,7 +27,8 @@ pub(crate) async fn run(args: &List, context: &Context) -> Result<(), Failure> {
     }
     let filter = filter(args, &session.namespace)?;
     let view = reservations::read(session, &node_selection(&asked, &filter), PodSelection::OnNodes).await?;
-    show(args, &asked, &filter, view, &context.ui)
+    let source = PictureSource::server(&session.server, context.context.as_deref(), local_time());
+    show(args, &asked, &filter, view, &context.ui, source)
 }
 
 /// The same for a saved snapshot.
@@ -33,7 +36,8 @@ pub(crate) fn offline(args: &List, snapshot: &Path, namespace: Option<&str>, ui:
     let asked = parse_args(args)?;
     let data = cluster_data::load(snapshot, std::iter::empty())?.require_nodes_and_pods()?;
     let filter = filter(args, namespace.unwrap_or(&data.namespace))?;
-    show(args, &asked, &filter, ReservationView::of(data), ui)
+    let source = PictureSource::snapshot(snapshot, local_time());
+    show(args, &asked, &filter, ReservationView::of(data), ui, source)
 }
 
 fn parse_args(args: &List) -> Result<Vec<ReservationArg>, Failure> {
@@ -46,11 +50,18 @@ fn show(
     filter: &ReservationFilter,
     mut view: ReservationView,
     ui: &Ui,
+    source: PictureSource,
 ) -> Result<(), Failure> {
     let (now, is_partial) = (view.now, view.is_partial);
     let snapshot = view.snapshot();
     let all = rows(&snapshot);
     let (rows, missing) = chosen(&all, asked, filter);
+    if args.print.output.is_picture() {
+        let tiles = picture::of_rows(&rows, now);
+        let layers = vec![picture::of_reservations(&tiles)];
+        let picture = Picture { title: "Reservations".into(), source, read_at: now, tiles, layers };
+        return print_picture(&args.print, &picture).and(missing.map_or(Ok(()), Err));
+    }
     let is_table = args.print.output.is_table();
     if rows.is_empty() && missing.is_none() && is_table {
         printer::say(&nothing_found(filter));

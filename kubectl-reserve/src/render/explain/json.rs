@@ -85,7 +85,7 @@ fn item(explanation: &PodExplanation<'_>) -> Value {
 }
 
 /// The verdict as a stable word, and as text for people.
-fn verdict(report: &Report) -> (&'static str, String) {
+pub(crate) fn verdict(report: &Report) -> (&'static str, String) {
     match &report.conclusion {
         Conclusion::Ended => ("Ended", "It has ended.".to_owned()),
         Conclusion::Deleting => ("Deleting", "It is being deleted.".to_owned()),

@@ -13,7 +13,7 @@ mod tests;
 
 pub(crate) use checklist::checklist;
 pub(crate) use fixes::shell;
-pub(crate) use json::{PodExplanation, document};
+pub(crate) use json::{PodExplanation, document, verdict as verdict_words};
 pub(crate) use screen::screen;
 
 use super::printable;
@@ -96,7 +96,7 @@ fn about(pod_summary: &PodSummary) -> Vec<String> {
     lines
 }
 
-fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
+pub(crate) fn header(pod_summary: &PodSummary, layout: &Layout) -> String {
     let mut second =
         vec![format!("scheduler {}", pod_summary.scheduler), format!("priority {}", pod_summary.priority)];
     if let Some(at) = pod_summary.last_try {
