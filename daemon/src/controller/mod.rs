@@ -243,6 +243,7 @@ impl Controller {
         let pause = self.writes.finish(annotation, outcome, step.now.elapsed);
         match (outcome, &annotation.change) {
             (AnnotationOutcome::Done { version }, change) => {
+                step.cluster.note_version(&annotation.node, annotation.id(), *version);
                 if matches!(change, ReservationChange::Reserve(_)) {
                     self.confirmations.note_write(*version, step.now.elapsed);
                     step.cluster.note_written(&annotation.node, annotation.id(), *version);

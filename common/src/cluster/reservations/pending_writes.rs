@@ -37,11 +37,13 @@ pub(in crate::cluster) struct LocalReservation {
 /// An extension of a reservation that is about to be written.
 #[derive(Clone, Debug)]
 pub(in crate::cluster) struct LocalExtension {
-    id: ReservationId,
-    /// The `request` of the record: another reservation under the same key is not extended.
-    request: Text,
+    /// The reservation as it counts until the extension is written. Its `request` says which one it is: another reservation under the
+    /// same key is not extended.
+    extended: Arc<Reservation>,
     /// The reservation counts as live until this time, whatever expiry the node's annotations have.
     pub(in crate::cluster) until: Timestamp,
+    /// The version of the node that has the write, or a later write about the reservation.
+    written: Option<u64>,
 }
 
 impl Cluster {
@@ -90,13 +92,29 @@ impl Cluster {
         expires: Timestamp,
     ) {
         let until = expires.min(later(self.now, LOCAL_LIFE));
-        let extended = LocalExtension { id: id.clone(), request: request.clone(), until };
         if let Some(node_id) = self.nodes.id(node) {
             self.change(node_id, |ledger| {
-                if !ledger.local_extensions.iter().any(|known| known.id == extended.id) {
-                    ledger.local_extensions.push(extended);
+                let is_known = ledger.local_extensions.iter().any(|known| known.extended.id == *id);
+                let is_it = |one: &&Arc<Reservation>| one.record().is_some_and(|it| it.request == *request);
+                let Some(durable) = ledger.durable(id).filter(is_it).filter(|_| !is_known) else { return };
+                let mut extended = Reservation::clone(durable);
+                if let Origin::Recorded(record) = &mut extended.origin {
+                    record.expires = until;
                 }
+                let extended = Arc::new(extended);
+                ledger.local_extensions.push(LocalExtension { extended, until, written: None });
             });
+        }
+    }
+
+    /// Takes note that a write about the reservation `id` succeeded: older versions of the node, which may be seen later, say nothing
+    /// about an extension.
+    pub fn note_version(&mut self, node: &NodeName, id: &ReservationId, version: u64) {
+        let extension =
+            |ledger: &Ledger| ledger.local_extensions.iter().position(|one| one.extended.id == *id);
+        let node_id = self.nodes.id(node);
+        if let Some((node_id, at)) = node_id.and_then(|one| Some((one, extension(self.nodes.get(one)?)?))) {
+            self.change(node_id, |ledger| ledger.local_extensions[at].written = Some(version));
         }
     }
 
@@ -114,13 +132,13 @@ impl Cluster {
     pub fn drop_local(&mut self, node: &NodeName, id: &ReservationId) {
         let is_about = |ledger: &Ledger| {
             ledger.local_reservations.iter().any(|known| known.target.id == *id)
-                || ledger.local_extensions.iter().any(|known| known.id == *id)
+                || ledger.local_extensions.iter().any(|known| known.extended.id == *id)
         };
         let node_id = self.nodes.id(node);
         if let Some(node_id) = node_id.filter(|node_id| self.nodes.get(*node_id).is_some_and(is_about)) {
             self.change(node_id, |ledger| {
                 ledger.local_reservations.retain(|known| known.target.id != *id);
-                ledger.local_extensions.retain(|known| known.id != *id);
+                ledger.local_extensions.retain(|known| known.extended.id != *id);
             });
             self.has_dropped = true;
         }
@@ -156,7 +174,7 @@ impl Ledger {
         target.find(|one| one.replaces().is_some_and(|replaced| replaced.uid == *pod)).map(|one| &one.id)
     }
 
-    /// The local reservations that count. An heir does not count while the older seat is in the node's annotations: all other
+    /// The local reservations and extended ones that count. An heir does not count while the older seat is in the node's annotations: all other
     /// processes see only the older seat, and it is enough for the one room.
     pub(in crate::cluster) fn counted_locally(
         &self,
@@ -166,11 +184,13 @@ impl Ledger {
         let has_no_older_seat = move |one: &&Arc<Reservation>| {
             !durable().any(|before| before.is_live(now) && is_heir(one, before))
         };
-        self.local_reservations
-            .iter()
-            .filter(|local| !local.is_hidden)
-            .map(|local| &local.counted)
-            .filter(has_no_older_seat)
+        let reserved = self.local_reservations.iter().filter(|local| !local.is_hidden);
+        let is_reserved =
+            |id: &ReservationId| self.local_reservations.iter().any(|one| one.counted.id == *id);
+        // Of a reservation that we extended the node's annotations may say that it is gone, because they are older.
+        let extended = self.local_extensions.iter().map(|known| &known.extended);
+        let extended = extended.filter(move |one| self.durable(&one.id).is_none() && !is_reserved(&one.id));
+        reserved.map(|local| &local.counted).chain(extended).filter(has_no_older_seat)
     }
 
     /// Whether the node's annotations have a live reservation `id`. One that has expired does not count here: it may have been
@@ -204,8 +224,11 @@ impl Ledger {
         local.retain(|known| known.counted.is_live(now) && (is_ahead(known) || !known.is_hidden));
         let mut extended = std::mem::take(&mut self.local_extensions);
         extended.retain(|known| {
-            let durable = self.durable(&known.id).filter(|one| known.is_of(one));
-            now < known.until && durable.and_then(|one| one.expires()).is_some_and(|ends| ends < known.until)
+            let is_open = match self.durable(&known.extended.id) {
+                Some(one) => known.is_of(one) && one.expires().is_some_and(|ends| ends < known.until),
+                None => known.written.is_none_or(|version| self.node.resource_version < version),
+            };
+            now < known.until && is_open
         });
         (self.local_reservations, self.local_extensions) = (local, extended);
     }
@@ -213,6 +236,7 @@ impl Ledger {
 
 impl LocalExtension {
     pub(in crate::cluster) fn is_of(&self, reservation: &Reservation) -> bool {
-        reservation.id == self.id && reservation.record().is_some_and(|record| record.request == self.request)
+        let request = |one: &Reservation| one.record().map(|record| record.request.clone());
+        reservation.id == self.extended.id && request(reservation) == request(&self.extended)
     }
 }

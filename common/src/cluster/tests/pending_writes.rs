@@ -152,3 +152,29 @@ fn what_we_wrote_is_not_gone_with_what_somebody_else_wrote_before() {
     assert_eq!(news(&mut cluster, 9, Some(&kept)), [ReservationState::Held]);
     assert_eq!(news(&mut cluster, 10, None), [], "and is released");
 }
+
+/// Found by the simulation. Somebody takes a reservation back and makes it again. Our watch is late, and our extension finds the
+/// second one.
+#[test]
+fn what_we_extended_is_not_gone_with_an_older_version_of_the_node() {
+    let extended = || {
+        let (mut cluster, kept) = leaving();
+        extend(&mut cluster, &kept, 600);
+        cluster.note_version(&NodeName::from(NODE), &kept.build().id, 9);
+        vanish(&mut cluster);
+        (cluster, kept)
+    };
+    let news = |cluster: &mut Cluster, version, one: Option<ReservationBuilder>| {
+        let node = node(NODE).version(version);
+        let node = one.iter().fold(node, |node, one| node.reserves(one.build()));
+        cluster.apply(Event::Nodes(WatchEvent::Applied(node.build())));
+        states(cluster, 1)
+    };
+    let (mut cluster, kept) = extended();
+    assert_eq!(news(&mut cluster, 5, None), [ReservationState::Held], "taken back");
+    assert_eq!(news(&mut cluster, 6, Some(kept.clone())), [ReservationState::Held], "made again");
+    assert_eq!(news(&mut cluster, 9, Some(kept.expires(at(600)))), [ReservationState::Held], "extended");
+    assert_eq!(news(&mut cluster, 10, None), [], "released");
+    let (mut cluster, _) = extended();
+    assert_eq!(news(&mut cluster, 10, None), [], "released after it was extended");
+}

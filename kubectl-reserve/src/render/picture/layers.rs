@@ -127,8 +127,10 @@ pub(crate) fn of_fit(result: &FitResult, next_pod: &Conclusion) -> Layer {
             .filter(|_| !result.is_complete())
             .map(|because| format!("The next one: {because}")),
     );
-    if !result.is_enforced {
-        lines.push("Their scheduler does not enforce reservations.".to_owned());
+    match result.is_enforced {
+        Some(true) => {}
+        Some(false) => lines.push("Their scheduler does not enforce reservations.".to_owned()),
+        None => lines.push("It is unknown whether their scheduler enforces reservations.".to_owned()),
     }
     let mut layer = of_words(&result.from, lines);
     layer.asks = result.asks.clone();

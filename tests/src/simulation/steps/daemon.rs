@@ -282,11 +282,12 @@ impl Sim {
         if is_routine {
             self.after(RENEWAL, Action::Publish(index, life, true));
         }
-        let now = self.api.now;
-        let daemon = &mut self.daemons[index];
-        if daemon.good_until.is_some_and(|until| now >= until) {
+        // Its own Lease may have lapsed while nothing happened: who renews it sees that.
+        if self.has_lost(index) {
             return;
         }
+        let now = self.api.now;
+        let daemon = &mut self.daemons[index];
         if is_routine && daemon.published.is_some_and(|at| at + RENEWAL > now) {
             return;
         }
