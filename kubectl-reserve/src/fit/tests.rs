@@ -87,7 +87,7 @@ fn without_room_it_is_told_why_although_no_number_was_asked_for() {
     let now = "2026-11-16T08:10:00Z".parse().unwrap();
     let results = vec![fit_result(&PodFlags { cpu: Some("9"), ..pod_flags() }, None)];
     let text = FitReport { results, now }.table(false, true);
-    assert!(text.starts_with("0 pods fit now (cpu 9000m, memory 1Gi each).\nNo node fits. "), "{text}");
+    assert!(text.starts_with("0 pods fit now (cpu 9, memory 1Gi each).\nNo node fits. "), "{text}");
 }
 
 #[test]

@@ -143,7 +143,8 @@ impl Ledger {
     /// Computes the reservations and their states anew.
     pub(in crate::cluster) fn recompute_entries(&mut self, owners: &Owners, now: Timestamp) {
         self.forget_unwritten(now);
-        if self.node.reservations.is_empty() && self.local_reservations.is_empty() {
+        let has_local = !self.local_reservations.is_empty() || !self.local_extensions.is_empty();
+        if self.node.reservations.is_empty() && !has_local {
             self.entries.clear();
             return;
         }
@@ -151,7 +152,7 @@ impl Ledger {
             self.pods.iter().map(|pod| PodContext::new(pod, owners)).collect();
         let mut reservations: Vec<&Arc<Reservation>> =
             self.counted_durably().chain(self.counted_locally(now)).collect();
-        if !self.local_reservations.is_empty() {
+        if has_local {
             reservations.sort_by(|one, other| one.id.cmp(&other.id));
         }
         let is_live =
