@@ -55,7 +55,7 @@ lint: ## format, clippy without warnings, shell syntax, and what deny checks
 
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
 	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
-		--test admin --test manifests --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
+		--test admin --test manifests --test chart --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
 		--test faults --test races --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
