@@ -24,7 +24,7 @@ CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-cluster recording build test lint e2e promise races kills control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise races kills control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean monitoring
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -56,7 +56,7 @@ lint: ## format, clippy without warnings, shell syntax, and what deny checks
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
 	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
 		--test admin --test manifests --test chart --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
-		--test faults --test races --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
+		--test faults --test races --test scheduler --test extender --test citizen --test krew --test monitoring --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
@@ -82,6 +82,9 @@ bench: ## measure decisions, and the memory of 100,000 nodes with a million pods
 	cargo bench --locked -p reserve-common --bench memory
 	cargo bench --locked -p reserve-daemon --bench jobs
 	cargo bench --locked -p reserve-daemon --bench hints
+
+monitoring: ## write rules for Prometheus and the dashboard anew, from the daemon's metrics
+	cargo run --locked -p reserve-tests --bin monitoring
 
 # One of them, with all that happens in it: make simulate SEED=4711
 simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule
