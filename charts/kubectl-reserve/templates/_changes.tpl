@@ -9,6 +9,12 @@
 {{- $_ := set .object.spec "minAvailable" .root.Values.podDisruptionBudget.minAvailable }}
 {{- end }}
 
+{{- define "reserve.change.MutatingAdmissionPolicy" -}}
+{{- $mutation := (index .object.spec.mutations 0).applyConfiguration }}
+{{- $name := index .root.Values.schedulerNames 0 | squote }}
+{{- $_ := set $mutation "expression" ($mutation.expression | replace "'reserve-scheduler'" $name) }}
+{{- end }}
+
 {{- define "reserve.change.NetworkPolicy" -}}
 {{- if .root.Values.extender.enabled }}
 {{- $patch := include "reserve.file" (dict "root" .root "path" "files/extender/network.yaml") | fromYaml }}

@@ -9,6 +9,7 @@
 {{- define "reserve.files" -}}
 {{- $files := list "daemon/namespace" "daemon/rbac" "daemon/account" "policies/writers" "policies/values" "daemon/policies" "daemon/fence" "daemon/flow" "daemon/deployment" "daemon/network" }}
 {{- if .Values.extender.enabled }}{{ $files = append $files "extender/service" }}{{ end }}
+{{- if .Values.schedulerNameByNamespace.enabled }}{{ $files = append $files "scheduler-name/policy" }}{{ end }}
 {{- toJson $files }}
 {{- end }}
 

@@ -29,6 +29,9 @@ fn the_chart_renders_what_kustomize_renders() -> Result<()> {
         &objects(&["namespace.create=true", "extender.enabled=true"])?,
         &kustomized("manifests/extender")?,
     );
+    let mut with_policy = manifests.clone();
+    with_policy.extend(kustomized("manifests/scheduler-name")?);
+    assert_equal(&objects(&["namespace.create=true", "schedulerNameByNamespace.enabled=true"])?, &with_policy);
     manifests.remove(&format!("Namespace  {NAMESPACE}")).context("no namespace")?;
     assert_equal(&objects(&[])?, &manifests);
     Ok(())
@@ -73,7 +76,10 @@ fn the_chart_is_of_this_version() -> Result<()> {
 /// In another namespace nothing names the usual one.
 #[test]
 fn another_namespace_is_named_everywhere() -> Result<()> {
-    let set = ["extender.enabled=true", "extender.certificates.source=cert-manager", "namespace.create=true"];
+    let set = [
+        "extender.enabled=true,extender.certificates.source=cert-manager",
+        "namespace.create=true,schedulerNameByNamespace.enabled=true",
+    ];
     let text = rendered_in("elsewhere", &chart_dir(), &set)?;
     assert!(!text.contains(NAMESPACE), "{text}");
     let objects = by_name(&text)?;

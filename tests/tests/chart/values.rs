@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// A value, the kind of the object that it changes, where, and to what.
 type Change = (&'static str, &'static str, &'static str, Value);
 
-fn changes() -> [Change; 19] {
+fn changes() -> [Change; 20] {
     let digest = format!("sha256:{}", "0".repeat(64));
     [
         ("replicas=3", "Deployment", "/spec/replicas", json!(3)),
@@ -57,6 +57,12 @@ fn changes() -> [Change; 19] {
             "Deployment",
             "/spec/template/spec/affinity",
             json!({"nodeAffinity": {"x": "y"}}),
+        ),
+        (
+            "schedulerNameByNamespace.enabled=true,schedulerNames={one,two}",
+            "MutatingAdmissionPolicy",
+            "/spec/mutations/0/applyConfiguration/expression",
+            json!("Object{spec: Object.spec{schedulerName: 'one'}}"),
         ),
         ("podAnnotations.a=b", "Deployment", "/spec/template/metadata/annotations/a", json!("b")),
         ("podLabels.a=b", "Deployment", "/spec/template/metadata/labels/a", json!("b")),
@@ -205,5 +211,24 @@ fn values_that_mean_nothing_are_refused() -> Result<()> {
         let said = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
         assert!(said.contains("values don't meet the specifications of the schema"), "{set}: {said}");
     }
+    Ok(())
+}
+
+/// The rules and the dashboard of `monitoring/`, with links that lead somewhere.
+#[test]
+fn rules_and_dashboard_come_along() -> Result<()> {
+    let on = "prometheusRule.enabled=true,prometheusRule.runbookBase=https://h/r/,dashboard.enabled=true";
+    let all = objects(&[on])?;
+    let alerts =
+        only(&all, "PrometheusRule")?["spec"]["groups"][0]["rules"].as_array().context("no rules")?;
+    assert!(alerts.len() > 10, "{alerts:?}");
+    for alert in alerts {
+        let link = alert["annotations"]["runbook_url"].as_str().unwrap_or_default();
+        assert!(link.starts_with("https://h/r/docs/runbook.md#reserve"), "{alert}");
+    }
+    let dashboard = &all[&format!("ConfigMap {NAMESPACE} reserve-dashboard")];
+    assert_eq!(dashboard["metadata"]["labels"]["grafana_dashboard"], "1");
+    let text = dashboard["data"]["kubectl-reserve.json"].as_str().context("no text")?;
+    assert_eq!(serde_json::from_str::<Value>(text)?["uid"], "kubectl-reserve");
     Ok(())
 }
