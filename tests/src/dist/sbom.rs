@@ -1,5 +1,5 @@
-//! The bill of materials of a program, in CycloneDX' JSON: every crate that is linked into it, with version, license and checksum. It
-//! follows from `Cargo.lock` and the manifests of the crates alone, so the same sources give the same document.
+//! The bill of materials of a program, in CycloneDX' JSON: every crate that is linked into it on any platform, with version, license and
+//! checksum. It follows from `Cargo.lock` and the manifests of the crates alone, so the same sources give the same document.
 
 use crate::programs::cargo;
 use anyhow::{Context as _, Result, ensure};
@@ -80,8 +80,9 @@ fn component(package: &Value, checksums: &Checksums) -> Value {
         "type": "library", "bom-ref": purl(package), "name": name, "version": version, "purl": purl(package),
     });
     if let Some(license) = package["license"].as_str() {
-        // An old way to write it, which is no SPDX expression.
-        component["licenses"] = json!([{"expression": license.replace('/', " OR ")}]);
+        // A slash is the old way to write it, and no SPDX expression.
+        let expression = license.split('/').map(str::trim).collect::<Vec<_>>().join(" OR ");
+        component["licenses"] = json!([{"expression": expression}]);
     }
     if let Some(checksum) = checksums.get(&(name.to_owned(), version.to_owned())) {
         component["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);
@@ -107,7 +108,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn package(name: &str, source: Option<&str>) -> Value {
-        json!({"id": format!("{name}-id"), "name": name, "version": "1.0.0", "license": "MIT/Apache-2.0", "source": source})
+        json!({"id": format!("{name}-id"), "name": name, "version": "1.0.0", "license": "MIT / Apache-2.0", "source": source})
     }
 
     fn dependency(name: &str, kind: Option<&str>) -> Value {

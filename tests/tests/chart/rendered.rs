@@ -31,7 +31,10 @@ fn the_chart_renders_what_kustomize_renders() -> Result<()> {
     );
     let mut with_policy = manifests.clone();
     with_policy.extend(kustomized("manifests/scheduler-name")?);
-    assert_equal(&objects(&["namespace.create=true", "schedulerNameByNamespace.enabled=true"])?, &with_policy);
+    assert_equal(
+        &objects(&["namespace.create=true", "schedulerNameByNamespace.enabled=true"])?,
+        &with_policy,
+    );
     manifests.remove(&format!("Namespace  {NAMESPACE}")).context("no namespace")?;
     assert_equal(&objects(&[])?, &manifests);
     Ok(())
