@@ -20,14 +20,16 @@ SECONDS ?= 30
 # Other platforms that the command is checked for
 CROSS   ?= x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin
 
+HELM    ?= helm
+
 # Tests on a control plane wait most of the time, so more of them go side by side than there are cores.
 export RUST_TEST_THREADS ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-cluster recording build test lint e2e promise races kills control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean
+.PHONY: help demo demo-cluster recording build test lint e2e promise races kills control-plane cluster conformance bench bench-cluster bench-cli fuzz vectors simulate simulate-some bugs install uninstall dist cross-check image deny clean monitoring sbom describe-release release-check push-image push-index chart push-chart publish
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "  %-16s %s\n", $$1, $$2 }'
 
 demo: ## see what this is for: a small cluster in one process, and places lost and kept in it
 	@cargo build --locked --package kubectl-reserve
@@ -56,8 +58,8 @@ lint: ## format, clippy without warnings, shell syntax, types of the pages' scri
 
 e2e: ## only the tests on a real control plane; each fix of FIXES (200) waiting pods is carried out
 	RESERVE_FIXES='$(FIXES)' cargo test --workspace --locked --no-fail-fast --test 'control_plane*' --test 'seed_*' --test thread --test leases \
-		--test admin --test manifests --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
-		--test faults --test races --test scheduler --test extender --test citizen --test krew --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
+		--test admin --test manifests --test chart --test policies --test 'attacks*' --test image --test controller --test explain --test promise --test cases \
+		--test faults --test races --test scheduler --test extender --test citizen --test krew --test release --test monitoring --test 'recreate*' --test views --test install_verb --test agree --test demo_sandbox
 
 promise: ## recreate pods ROUNDS (100) times in each of five ways in a full cluster: none may lose its place
 	RESERVE_ROUNDS='$(ROUNDS)' cargo test --workspace --locked --test promise -- --nocapture --test-threads 1
@@ -83,6 +85,9 @@ bench: ## measure decisions, and the memory of 100,000 nodes with a million pods
 	cargo bench --locked -p reserve-common --bench memory
 	cargo bench --locked -p reserve-daemon --bench jobs
 	cargo bench --locked -p reserve-daemon --bench hints
+
+monitoring: ## write rules for Prometheus and the dashboard anew, from the daemon's metrics
+	cargo run --locked -p reserve-tests --bin monitoring
 
 # One of them, with all that happens in it: make simulate SEED=4711
 simulate: ## live through SEEDS (100000) histories with faults under virtual time; none may break a rule
@@ -131,6 +136,37 @@ uninstall: ## remove it again
 # For this machine's platform, or for others whose linker is here: make dist TARGETS='x86_64-apple-darwin aarch64-apple-darwin'
 dist: ## pack static programs, manual and completions for release into dist/, with checksums and the krew manifest
 	cargo run --locked -p reserve-tests --bin dist -- $(TARGETS)
+
+# What a release has besides archives. REPOSITORY is where this repository is: make describe-release REPOSITORY=https://github.com/OWNER/NAME
+describe-release: ## write checksums, krew manifest and template, and Homebrew formula for the archives in dist/
+	cargo run --locked -p reserve-tests --bin dist -- describe '$(or $(REPOSITORY),$(error say REPOSITORY=https://…))'
+
+sbom: ## write what each program is made of into dist/, as CycloneDX
+	cargo run --locked -p reserve-tests --bin dist -- sbom
+
+chart: ## pack the Helm chart into dist/ (needs helm)
+	mkdir -p dist
+	$(HELM) package charts/kubectl-reserve --destination dist
+
+release-check: ## fail unless TAG is the version of Cargo.toml
+	@test '$(TAG)' = 'v$(VERSION)' || { echo "the tag is $(TAG), the version v$(VERSION)"; exit 1; }
+
+# These write to a registry or a server. IMAGE, CHARTS and TAG have no defaults.
+push-image: ## push what `make image` wrote as IMAGE:version-ARCH (needs docker, logged in)
+	docker load --input dist/reserve-daemon-$(VERSION).tar
+	docker tag reserve-daemon:$(VERSION) '$(or $(IMAGE),$(error say IMAGE=registry/name)):$(VERSION)-$(or $(ARCH),$(error say ARCH=amd64))'
+	docker push '$(IMAGE):$(VERSION)-$(ARCH)'
+
+push-index: ## push IMAGE:version for all ARCHES (needs docker buildx, logged in)
+	docker buildx imagetools create --tag '$(or $(IMAGE),$(error say IMAGE=registry/name)):$(VERSION)' \
+		$(foreach arch,$(or $(ARCHES),$(error say ARCHES="amd64 arm64")),'$(IMAGE):$(VERSION)-$(arch)')
+
+push-chart: ## push the chart that `make chart` packed to CHARTS (needs helm, logged in)
+	$(HELM) push dist/kubectl-reserve-$(VERSION).tgz '$(or $(CHARTS),$(error say CHARTS=oci://registry/path))'
+
+publish: ## make the release TAG of what is in dist/ (needs gh, logged in)
+	gh release create '$(or $(TAG),$(error say TAG=v1.2.3))' --verify-tag --generate-notes \
+		dist/*.tar.gz dist/*.tgz dist/*.cdx.json dist/checksums.txt dist/reserve.yaml dist/kubectl-reserve.rb
 
 # Nothing is linked, so no compiler for those platforms is needed either.
 cross-check: ## check that the command compiles for Windows and macOS, with the targets that rustup has installed

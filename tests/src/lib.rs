@@ -11,6 +11,7 @@ pub mod control_plane;
 pub mod dist;
 pub mod history;
 pub mod image;
+pub mod monitoring;
 pub mod mutual;
 pub mod programs;
 pub mod proxy;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use super::go_build;
-use super::modules::{MODULES, Module};
+use super::modules::{CHECKERS, MODULES, Module};
 use super::settings;
 
 /// The path of each program.
@@ -21,12 +21,18 @@ impl Binaries {
     /// # Errors
     /// When a program is missing and cannot be built.
     pub fn locate() -> Result<Self> {
-        let sources = Sources {
-            assets: settings::assets_dir()?,
-            cache: settings::cache_dir()?,
-            go: PathBuf::from("go"),
-        };
-        sources.locate(MODULES)
+        Sources::from_environment()?.locate(MODULES)
+    }
+
+    /// The path of a program that is no part of a cluster: `helm`, `promtool` or `actionlint`. Looked for and built as the others.
+    ///
+    /// # Errors
+    /// When there is no such program, or it cannot be built.
+    pub fn locate_checker(program: &str) -> Result<PathBuf> {
+        let module = CHECKERS.iter().find(|module| module.name == program);
+        let module = module.with_context(|| format!("no module builds {program}"))?;
+        let found = Sources::from_environment()?.locate(std::slice::from_ref(module))?;
+        Ok(found.path(program)?.to_owned())
     }
 
     /// The path of a program such as `kube-apiserver`.
@@ -53,6 +59,11 @@ struct Sources {
 }
 
 impl Sources {
+    fn from_environment() -> Result<Self> {
+        let (assets, cache) = (settings::assets_dir()?, settings::cache_dir()?);
+        Ok(Self { assets, cache, go: PathBuf::from("go") })
+    }
+
     fn locate(&self, modules: &[Module]) -> Result<Binaries> {
         let mut found = BTreeMap::new();
         for module in modules {

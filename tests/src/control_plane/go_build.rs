@@ -30,6 +30,7 @@ pub(super) fn build(module: &Module, into: &Path, go: &Path) -> Result<()> {
                 modules: None,
                 instead: INSTEAD,
                 linker_flags: module.linker_flags()?,
+                tags: module.tags,
             };
             go_build.build(&dir.join(program), go)
         };
@@ -70,6 +71,7 @@ impl OurGoProgram {
                     modules: Some(&self.modules),
                     instead: "",
                     linker_flags: "-s -w".to_owned(),
+                    tags: "",
                 };
                 go_build.build(&dir.join(self.name), Path::new("go"))
             })?;
@@ -114,6 +116,7 @@ struct GoBuild<'a> {
     /// Advice for users without Go.
     instead: &'a str,
     linker_flags: String,
+    tags: &'a str,
 }
 
 impl GoBuild<'_> {
@@ -143,7 +146,11 @@ impl GoBuild<'_> {
         if let Some(modules) = self.modules {
             command.arg("-modfile").arg(modules);
         }
-        command.args(["-ldflags", &self.linker_flags]).arg("-o").arg(to).arg(self.package);
+        command
+            .args(["-tags", self.tags, "-ldflags", &self.linker_flags])
+            .arg("-o")
+            .arg(to)
+            .arg(self.package);
         command.current_dir(&self.folder).env("CGO_ENABLED", "0").env("GOWORK", "off");
         command
     }

@@ -17,6 +17,8 @@ pub(super) struct Module {
     go_mod: &'static str,
     /// The Go variables that hold the version a program reports.
     version_variables: &'static [&'static str],
+    /// Go build tags: parts that are left out.
+    pub(super) tags: &'static str,
 }
 
 /// All programs of a cluster and its clients.
@@ -27,6 +29,7 @@ pub(super) const MODULES: &[Module] = &[
         path: "go.etcd.io/etcd/server/v3",
         go_mod: include_str!("../../control-plane/etcd/go.mod"),
         version_variables: &[],
+        tags: "",
     },
     Module {
         name: "kubernetes",
@@ -39,6 +42,7 @@ pub(super) const MODULES: &[Module] = &[
         path: "k8s.io/kubernetes",
         go_mod: include_str!("../../control-plane/kubernetes/go.mod"),
         version_variables: &["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"],
+        tags: "",
     },
     Module {
         name: "kwok",
@@ -46,6 +50,7 @@ pub(super) const MODULES: &[Module] = &[
         path: "sigs.k8s.io/kwok",
         go_mod: include_str!("../../control-plane/kwok/go.mod"),
         version_variables: &["sigs.k8s.io/kwok/pkg/consts.Version"],
+        tags: "",
     },
     Module {
         name: "krew",
@@ -53,6 +58,36 @@ pub(super) const MODULES: &[Module] = &[
         path: "sigs.k8s.io/krew",
         go_mod: include_str!("../../control-plane/krew/go.mod"),
         version_variables: &["sigs.k8s.io/krew/internal/version.gitTag"],
+        tags: "",
+    },
+];
+
+/// Programs that are no part of a cluster. Each is built for the tests that run it, and for nothing else.
+pub(super) const CHECKERS: &[Module] = &[
+    Module {
+        name: "helm",
+        programs: &[("helm", "helm.sh/helm/v4/cmd/helm")],
+        path: "helm.sh/helm/v4",
+        go_mod: include_str!("../../control-plane/helm/go.mod"),
+        version_variables: &["helm.sh/helm/v4/internal/version.version"],
+        tags: "",
+    },
+    Module {
+        name: "actionlint",
+        programs: &[("actionlint", "github.com/rhysd/actionlint/cmd/actionlint")],
+        path: "github.com/rhysd/actionlint",
+        go_mod: include_str!("../../control-plane/actionlint/go.mod"),
+        version_variables: &["github.com/rhysd/actionlint.version"],
+        tags: "",
+    },
+    Module {
+        name: "promtool",
+        programs: &[("promtool", "github.com/prometheus/prometheus/cmd/promtool")],
+        path: "github.com/prometheus/prometheus",
+        go_mod: include_str!("../../control-plane/promtool/go.mod"),
+        version_variables: &["github.com/prometheus/common/version.Version"],
+        // Without the clients of all clouds, which rules do not need.
+        tags: "remove_all_sd",
     },
 ];
 
@@ -112,7 +147,7 @@ fn required_version<'a>(go_mod: &'a str, path: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MODULES, kubernetes_version, required_version};
+    use super::{CHECKERS, MODULES, kubernetes_version, required_version};
 
     #[test]
     fn reads_both_forms_of_require() {
@@ -126,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_module_has_a_version_and_tells_it_to_its_programs() {
-        for module in MODULES {
+        for module in MODULES.iter().chain(CHECKERS) {
             assert!(module.version().unwrap().starts_with('v'), "{module:?}");
         }
         assert!(kubernetes_version().unwrap().starts_with("v1.37."));

@@ -1,16 +1,23 @@
 //! The files of a release: archives of the programs with license, manual and completions, their checksums, and the krew manifest.
 //! The same programs always give the same archives. `bin/dist.rs` calls [`build()`], then [`pack_command`] and [`pack_daemon`],
-//! then [`manifest()`].
+//! then [`manifest()`]. A release is built on several machines: [`describe_release`] writes what names all archives, and [`sbom()`] says
+//! what is in the programs.
 
 mod archive;
 mod build;
+mod folder;
+mod formula;
 mod manifest;
 mod manual;
+mod sbom;
 mod target;
 
 pub use archive::{ReleaseArchive, pack};
 pub use build::build;
+pub use folder::describe_release;
+pub use formula::formula;
 pub use manifest::{manifest, render_manifest};
+pub use sbom::sbom;
 pub use target::{Target, here};
 
 use anyhow::{Context as _, Result};
