@@ -126,6 +126,8 @@ fn explained(cluster: &mut Cluster, pod: &Pod, enforces: bool) -> Report {
         rules: &rules,
         options: Options::default(),
         context: None,
+        snapshot: None,
+        manifests: &[],
         last_try: None,
         autoscaler: &[],
         priority_classes: &[],

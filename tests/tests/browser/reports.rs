@@ -104,7 +104,7 @@ fn node(at: usize) -> Value {
         _ => (json!([]), false),
     };
     let mut annotations = json!({});
-    if at % 3 == 0 {
+    if at.is_multiple_of(3) {
         annotations[format!("{}/{OWNER}", names::CPU)] = json!("1500m");
     }
     json!({
