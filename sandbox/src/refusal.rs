@@ -102,6 +102,12 @@ impl Refusal {
     }
 
     pub(crate) fn unsupported_media_type() -> Self {
+        let message = "415: Unsupported Media Type";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    /// An object as an API server reads it and the sandbox does not.
+    pub(crate) fn not_json() -> Self {
         let message = "the sandbox reads only JSON, and this command sends something else, perhaps protobuf; add: \
                        --dry-run=client -o yaml | kubectl create -f -";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)

@@ -118,7 +118,7 @@ fn json(parts: &Parts, body: &Bytes) -> Answer<Value> {
     let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("json");
     match body.is_empty() {
         true => Ok(Value::Null),
-        false if !kind.contains("json") => Err(Refusal::unsupported_media_type()),
+        false if !kind.contains("json") => Err(Refusal::not_json()),
         false => serde_json::from_slice(body)
             .map_err(|error| Refusal::bad_request(format!("the object provided is unrecognized: {error}"))),
     }

@@ -1,6 +1,7 @@
 //! Which pods a drain moves, and to which node each of them goes.
 
 use super::cannot;
+use crate::amount::shown;
 use crate::cli::Drain;
 use crate::cluster_data::{self, ClusterData, Resource};
 use crate::commands::Context;
@@ -168,7 +169,7 @@ fn row(place: &Place, owners: &[(PodKey, String)], pods: &[Pod]) -> Vec<String> 
     let owner = owners.iter().find(|(key, _)| *key == place.pod).map(|(_, owner)| owner.clone());
     let pod = pods.iter().find(|pod| pod.key == place.pod);
     let amount = |resource: ResourceName| {
-        pod.map(|pod| resource.format(pod.spec.requests.incoming.get(&resource))).unwrap_or_default()
+        pod.map(|pod| shown(&resource, pod.spec.requests.incoming.get(&resource))).unwrap_or_default()
     };
     let to = place.to.as_ref().map_or("<none>".to_owned(), ToString::to_string);
     let cells = [place.pod.to_string(), owner.unwrap_or_default(), to];

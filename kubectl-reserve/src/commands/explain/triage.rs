@@ -3,6 +3,7 @@
 
 use super::answer::{Answers, Explainer, NODES_UNREADABLE, PodAnswer};
 use super::subject::PendingSelection;
+use crate::amount::shown;
 use crate::cluster_data::ClusterData;
 use crate::error::Failure;
 use crate::explain::{Cause, Conclusion, NodeAnalysis, PodFinding, Report};
@@ -202,10 +203,10 @@ fn of_judged(report: &Report, judged: &NodeAnalysis) -> CauseText {
     CauseText { code, label, detail, is_blocked }
 }
 
-/// What a pod asks for besides its place among the pods of a node: `cpu 500m, memory 1Gi`.
+/// What a pod asks for besides its place among the pods of a node: `cpu 0.5, memory 1Gi`.
 pub(super) fn asked(asks: &Resources) -> String {
     let asks = asks.iter().filter(|(resource, amount)| *resource != ResourceName::Pods && *amount > 0);
-    asks.map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+    asks.map(|(resource, amount)| format!("{resource} {}", shown(resource, amount)))
         .collect::<Vec<_>>()
         .join(", ")
 }
