@@ -206,7 +206,7 @@ fn of_judged(report: &Report, judged: &NodeAnalysis) -> CauseText {
 /// What a pod asks for besides its place among the pods of a node: `cpu 0.5, memory 1Gi`.
 pub(super) fn asked(asks: &Resources) -> String {
     let asks = asks.iter().filter(|(resource, amount)| *resource != ResourceName::Pods && *amount > 0);
-    asks.map(|(resource, amount)| format!("{resource} {}", shown(resource, amount)))
+    asks.map(|(resource, amount)| format!("{resource} {}", shown(&resource, amount)))
         .collect::<Vec<_>>()
         .join(", ")
 }
