@@ -7,7 +7,7 @@
  * @returns {string}
  */
 export function amount(unit, value) {
-  if (unit === "milli") return value === 0 ? "0" : `${value}m`;
+  if (unit === "milli") return `${value / 1000}`;
   if (unit !== "bytes") return String(value);
   const size = Math.abs(value);
   for (const [name, power] of /** @type {[string, number][]} */ ([["Pi", 5], ["Ti", 4], ["Gi", 3], ["Mi", 2], ["Ki", 1]])) {

@@ -103,10 +103,13 @@ async fn the_table(browser: &Browser, reports: &Reports) -> Result<()> {
         let row = rows.iter().find(|row| row.first().is_some_and(|first| first == name));
         let row = row.with_context(|| format!("no row for {name}: {rows:?}"))?;
         let shown: Vec<&str> = row.iter().skip(6).take(4).map(String::as_str).collect();
-        // As in the table of `nodes`, nothing has no unit.
-        let text = |part: &str| match node[part]["cpu"].as_str().unwrap_or_default() {
-            "0m" => "0".to_owned(),
-            amount => amount.to_owned(),
+        // In cores, as in the table of `nodes`.
+        let text = |part: &str| {
+            let amount = node[part]["cpu"].as_str().unwrap_or_default();
+            let milli: Option<u32> = amount.strip_suffix('m').and_then(|milli| milli.parse().ok());
+            let cores = milli.map(|milli| format!("{}.{:03}", milli / 1000, milli % 1000));
+            cores
+                .map_or(amount.to_owned(), |text| text.trim_end_matches('0').trim_end_matches('.').to_owned())
         };
         let expected = ["allocatable", "requested", "reserved", "free"].map(text);
         ensure!(shown == expected, "{name}: {shown:?} instead of {expected:?}");

@@ -1,7 +1,7 @@
 //! The layers of a picture: what `explain`, `fit`, `nodes` and `list` found, node by node.
 
 use super::{Layer, Meaning, NodeTile, Remedy};
-use crate::explain::{Blocker, Conclusion, Fix, Miss, NodeAnalysis, Report};
+use crate::explain::{Blocker, Conclusion, Fix, Harm, Miss, NodeAnalysis, Report};
 use crate::fit::FitResult;
 use crate::render::explain::{Layout, header, shell, verdict_words};
 use crate::render::fit::verdict as fit_verdict;
@@ -114,7 +114,8 @@ fn remedy(fix: &Fix) -> Remedy {
     };
     let missing = if fix.allowed == Some(false) { " You lack the rights for it." } else { "" };
     let commands = fix.commands.iter().map(|command| shell(command)).collect();
-    Remedy { words: format!("{}{disturbs}.{place}{missing}", fix.description), commands }
+    let lead = if fix.harm == Harm::Disruptive { "DISRUPTIVE: " } else { "" };
+    Remedy { words: format!("{lead}{}{disturbs}.{place}{missing}", fix.description), commands }
 }
 
 /// Where the pods went, and why the other nodes do not take the next one.
