@@ -110,8 +110,11 @@ impl Sim {
         let restored = Pod { resource_version: much_later, ..pod.clone() };
         drop(cluster.apply(Event::Pods(WatchEvent::Applied(restored))));
         let is_unwritable = match &kept {
-            // The room was reserved by hand, with a shorter record.
-            Ok(_) if self.is_reserved(pod) => return self.api.rules.counts.skip("I16"),
+            // The room is reserved already, with a shorter record: by hand, or because the pod itself asked. That reservation stays
+            // when the pod is deleted.
+            Ok(_) | Err(NotReservedReason::Unwritable(_)) if self.is_reserved(pod) => {
+                return self.api.rules.counts.skip("I16");
+            }
             Ok(_) => false,
             Err(NotReservedReason::Unwritable(_)) => true,
             // No reservation is made for another reason.
