@@ -42,6 +42,8 @@ pub(in crate::cluster) struct LocalExtension {
     extended: Arc<Reservation>,
     /// The reservation counts as live until this time, whatever expiry the node's annotations have.
     pub(in crate::cluster) until: Timestamp,
+    /// The expiry that is to be written. It can be later than `until`.
+    expires: Timestamp,
     /// The version of the node that has the write, or a later write about the reservation.
     written: Option<u64>,
 }
@@ -102,7 +104,7 @@ impl Cluster {
                     record.expires = until;
                 }
                 let extended = Arc::new(extended);
-                ledger.local_extensions.push(LocalExtension { extended, until, written: None });
+                ledger.local_extensions.push(LocalExtension { extended, until, expires, written: None });
             });
         }
     }
@@ -225,7 +227,7 @@ impl Ledger {
         let mut extended = std::mem::take(&mut self.local_extensions);
         extended.retain(|known| {
             let is_open = match self.durable(&known.extended.id) {
-                Some(one) => known.is_of(one) && one.expires().is_some_and(|ends| ends < known.until),
+                Some(one) => known.is_of(one) && one.expires().is_some_and(|ends| ends < known.expires),
                 None => known.written.is_none_or(|version| self.node.resource_version < version),
             };
             now < known.until && is_open

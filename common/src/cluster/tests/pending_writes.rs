@@ -14,8 +14,12 @@ fn states(cluster: &mut Cluster, seconds: i64) -> Vec<ReservationState> {
 
 /// A node with a reservation for a pod that is being deleted and still there. The reservation expires in a minute.
 fn leaving() -> (Cluster, ReservationBuilder) {
+    leaving_until(60)
+}
+
+fn leaving_until(seconds: i64) -> (Cluster, ReservationBuilder) {
     let pod = replica("web-1").terminating().build();
-    let kept = reservation(&web()).cpu("1").replaces(&pod).expires(at(60));
+    let kept = reservation(&web()).cpu("1").replaces(&pod).expires(at(seconds));
     let mut cluster = test_cluster(std::slice::from_ref(&kept)).pod(replica("web-1").terminating()).cluster();
     assert_eq!(states(&mut cluster, 0), [ReservationState::Occupied]);
     (cluster, kept)
@@ -157,8 +161,8 @@ fn what_we_wrote_is_not_gone_with_what_somebody_else_wrote_before() {
 /// second one.
 #[test]
 fn what_we_extended_is_not_gone_with_an_older_version_of_the_node() {
-    let extended = || {
-        let (mut cluster, kept) = leaving();
+    let extended = |from| {
+        let (mut cluster, kept) = leaving_until(from);
         extend(&mut cluster, &kept, 600);
         cluster.note_version(&NodeName::from(NODE), &kept.build().id, 9);
         vanish(&mut cluster);
@@ -170,11 +174,14 @@ fn what_we_extended_is_not_gone_with_an_older_version_of_the_node() {
         cluster.apply(Event::Nodes(WatchEvent::Applied(node.build())));
         states(cluster, 1)
     };
-    let (mut cluster, kept) = extended();
-    assert_eq!(news(&mut cluster, 5, None), [ReservationState::Held], "taken back");
-    assert_eq!(news(&mut cluster, 6, Some(kept.clone())), [ReservationState::Held], "made again");
-    assert_eq!(news(&mut cluster, 9, Some(kept.expires(at(600)))), [ReservationState::Held], "extended");
-    assert_eq!(news(&mut cluster, 10, None), [], "released");
-    let (mut cluster, _) = extended();
+    // Also when it would have lasted for longer than a pending write counts.
+    for from in [60, 400] {
+        let (mut cluster, kept) = extended(from);
+        assert_eq!(news(&mut cluster, 5, None), [ReservationState::Held], "taken back");
+        assert_eq!(news(&mut cluster, 6, Some(kept.clone())), [ReservationState::Held], "made again");
+        assert_eq!(news(&mut cluster, 9, Some(kept.expires(at(600)))), [ReservationState::Held], "extended");
+        assert_eq!(news(&mut cluster, 10, None), [], "released");
+    }
+    let (mut cluster, _) = extended(60);
     assert_eq!(news(&mut cluster, 10, None), [], "released after it was extended");
 }
