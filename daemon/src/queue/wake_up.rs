@@ -42,6 +42,19 @@ impl Queue {
         }
     }
 
+    /// Moves those of `pods` that are unschedulable to active or backoff, whatever the plugins say.
+    pub fn wake_preemptors(&mut self, pods: &[PodKey], change: &ClusterChange, now: Duration) {
+        for pod in pods {
+            match self.pods.get_mut(pod) {
+                Some(entry) if entry.in_flight.is_some() => entry.has_changed = true,
+                Some(entry) if matches!(entry.sub_queue, SubQueue::Unschedulable { .. }) => {
+                    self.requeue(pod, MoveReason::Event(change.event), now);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Whether something happened while the pod was in flight that may help it.
     pub(super) fn has_missed(&self, refused: &RefusedPod, hints: &dyn Hints) -> bool {
         let Some(entry) = self.pods.get(&refused.pod.key) else { return false };

@@ -57,6 +57,7 @@ impl Scheduler {
         let now = step.now.elapsed;
         let hints = ProfileHints { profiles: &self.profiles, world: step.cluster.snapshot(step.now.wall) };
         self.queue.wake(change, &hints, now);
+        self.queue.wake_preemptors(&preemptors(change, &hints.world), change, now);
         if let (EventResource::TargetPod, (_, Some(pod))) = (change.event.resource, change.pods()) {
             self.queue.update(pod, change, &hints, now);
         }
@@ -88,4 +89,12 @@ impl Scheduler {
         let hints = ProfileHints { profiles: &self.profiles, world: step.cluster.snapshot(step.now.wall) };
         self.queue.add_unschedulable_for(&known, refused_by, at_most, &hints, step.now.elapsed);
     }
+}
+
+/// The pods that are nominated to the node that a pod has left. A plugin may know that this room is not enough for them, but only an
+/// attempt takes a nomination back, and until then it keeps the room from others.
+fn preemptors(change: &ClusterChange, world: &Snapshot<'_>) -> Vec<PodKey> {
+    let has_left = change.event.resource == EventResource::AssignedPod && change.pods().1.is_none();
+    let node = change.node_name().filter(|_| has_left).and_then(|name| world.find(name));
+    node.map_or(&[][..], |id| world.nominated(id)).iter().map(|pod| pod.key.clone()).collect()
 }

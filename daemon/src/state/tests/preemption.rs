@@ -126,6 +126,34 @@ fn all_but_one_go_at_once_and_then_the_last() {
     assert_eq!(victims(&effects).len(), 1, "one that is gone already is no mishap");
 }
 
+/// Found by the simulation: the nomination stayed until the pod was tried again by itself, minutes later, and kept the room from
+/// others.
+#[test]
+fn a_nomination_that_no_longer_helps_is_taken_back_when_the_last_victim_is_gone() {
+    let mut state = listed(&json!({}));
+    for name in ["l1", "l2", "l3"] {
+        apply(&mut state, decoded(&bound(name, "2")), 0);
+    }
+    let effects = apply(&mut state, decoded(&important("high", "6", 10)), 0);
+    let mut begun = evictions(&effects);
+    while let Some(eviction) = begun.pop() {
+        begun.extend(evictions(&answer(&mut state, eviction, EvictionOutcome::Begun, 1)));
+    }
+    for name in ["l1", "l2", "l3"] {
+        apply(&mut state, leaving(name, "2"), 2);
+    }
+    gone(&mut state, &bound("l1", "2"), 12);
+    gone(&mut state, &bound("l2", "2"), 12);
+    let more_important = important("first", "4", 20);
+    assert!(apply(&mut state, decoded(&more_important), 13).contains(&bind("first")));
+    let effects = apply(&mut state, decoded(&waiting("small", "2")), 14);
+    assert!(!effects.contains(&bind("small")), "{effects:?}");
+    let mut effects = gone(&mut state, &bound("l3", "2"), 40);
+    effects.extend(state.handle(Input::Tick, now(60)));
+    assert!(nomination(&effects).contains(&Nomination::Change(None)), "{effects:?}");
+    assert!(effects.contains(&bind("small")), "{effects:?}");
+}
+
 #[test]
 fn when_one_cannot_be_deleted_the_pod_is_looked_at_again_after_a_pause() {
     let (mut state, effects) = preempting();
