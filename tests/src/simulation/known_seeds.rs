@@ -11,7 +11,7 @@ pub struct KnownSeed {
 }
 
 /// All known seeds, the oldest first.
-pub const KNOWN_SEEDS: [KnownSeed; 27] = [
+pub const KNOWN_SEEDS: [KnownSeed; 29] = [
     known(
         "steps",
         210,
@@ -47,6 +47,16 @@ pub const KNOWN_SEEDS: [KnownSeed; 27] = [
     ),
     known("whole", 7595, "a reservation ends while the eviction of its pod is under way"),
     known("whole", 361, "the first Lease of a replica whose clock is wrong counts for nobody"),
+    known(
+        "steps",
+        32_319,
+        "what was extended is taken for gone, because an older version of its node comes late",
+    ),
+    known(
+        "steps",
+        271_413,
+        "a nomination stays although the room is taken, because the preemptor is not tried",
+    ),
 ];
 
 const fn known(tier: &'static str, seed: u64, bug: &'static str) -> KnownSeed {
