@@ -114,7 +114,7 @@ fn remedy(fix: &Fix) -> Remedy {
     };
     let missing = if fix.allowed == Some(false) { " You lack the rights for it." } else { "" };
     let commands = fix.commands.iter().map(|command| shell(command)).collect();
-    let lead = if fix.harm == Harm::Disruptive { "DISRUPTIVE: " } else { "" };
+    let lead = if fix.harm() == Harm::Disruptive { "DISRUPTIVE: " } else { "" };
     Remedy { words: format!("{lead}{}{disturbs}.{place}{missing}", fix.description), commands }
 }
 
